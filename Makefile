@@ -103,11 +103,11 @@ RECORDED  = recorded recorded-mmlu recorded-routellm recorded-learning recorded-
 # tables; the whole account of one is in results/figures/NAME/check.txt. Other training seeds are no disagreement, and a regression
 # (exit code 3 of run) is an error, after a line for each verdict on what the paper states. Last comes one HTML file of all of it.
 define carry-out
-	@status=0; set -x; $(BIN) run $1 $2 $(if $(UPDATE),--update,--against figures) $(if $(FULL),--full) || status=$$?; \
+	@status=0; $(BIN) run $1 $2 $(if $(UPDATE),--update,--against figures) $(if $(FULL),--full) || status=$$?; \
 	if test $$status = 0 || test $$status = 3; then \
 	  $(BIN) claims $(if $(UPDATE),--update) $(if $(FULL),--full,--short) || status=$$?; \
-	  $(BIN) report $1 $2 --questions 40 $(if $(UPDATE),--figures figures,--figures results/figures --fill figures) --output results/figures/report.html || status=$$?; \
-	fi; { set +x; } 2>/dev/null; exit $$status
+	  $(BIN) report $1 $2 --questions 16 $(if $(UPDATE),--figures figures,--figures results/figures --fill figures) --output results/figures/report.html || status=$$?; \
+	fi; exit $$status
 	$(if $(UPDATE),@echo 'The tables and figures in figures/ are those of this run now.')
 endef
 

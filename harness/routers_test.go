@@ -78,7 +78,7 @@ func TestLLMRoutersRunOnSimulatedAndOnServedModels(t *testing.T) {
 			t.Errorf("%s: accuracy %v of a router that names the strongest, which has %v", arena, a, b)
 		}
 		if got := at("sim", methods.RouterUSD); got < 1e-5 || got > 1e-4 {
-			t.Errorf("%s: a router costs %v dollars a query", arena, got)
+			t.Errorf("%s: a router costs %v dollars per query", arena, got)
 		}
 		if got := at("sim", units.RouterTokens); got < 200 || got > 1000 {
 			t.Errorf("%s: a router reads and writes %v tokens a query", arena, got)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -46,7 +47,7 @@ func reportFile(t *testing.T, args ...string) (file string) {
 	return file
 }
 
-func browserAt(t testing.TB, width int64, file string) (do func(...chromedp.Action)) {
+func browserAt(t testing.TB, width int64, file string, before ...chromedp.Action) (do func(...chromedp.Action)) {
 	t.Helper()
 	var found string
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "chrome"} {
@@ -83,7 +84,8 @@ func browserAt(t testing.TB, width int64, file string) (do func(...chromedp.Acti
 		}
 	}
 	still := []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}
-	do(chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures(still), chromedp.Navigate("file://"+file))
+	do(chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures(still))
+	do(append(before, chromedp.Navigate("file://"+file))...)
 	return do
 }
 
@@ -170,18 +172,27 @@ func TestBrowserGoesFromACellToItsQuestions(t *testing.T) {
 	}
 	do := browser(t, 1280, "smoke", "--figures", filepath.Join(dir, "fig"), "--out", filepath.Join(dir, "out"))
 	do(click("[id='t-smoke/table'] .fold input"),
-		click(`[id='t-smoke/table'] a[data-row="logistic"][data-benchmark="sim-aime24"]`), // one click
-		click(`#g-smoke-paper .grid tbody tr:not([hidden]) td`))                           // two
-	if of := tells[string](do, `document.querySelector(".card:target h4").textContent`); !strings.HasPrefix(of, "sim-aime24-") {
+		click(`[id='t-smoke/table'] a[data-row="logistic"][data-benchmark="sim-aime24"]`),                           // one click
+		click(`#g-smoke-paper .grid tbody tr:not([hidden]) td`), chromedp.WaitVisible(".card h4", chromedp.ByQuery)) // two
+	if of := tells[string](do, `document.querySelector(".card h4").textContent`); !strings.HasPrefix(of, "sim-aime24-") {
 		t.Errorf("two clicks lead to %q", of)
 	}
 	hash := tells[string](do, "location.hash")
 	if !strings.HasPrefix(hash, "#q-smoke-paper-sim-aime24-") {
 		t.Errorf("the address is %s", hash)
 	}
-	do(click(".card:target .after"))
+	do(click(".card .after"), chromedp.Sleep(100*time.Millisecond))
 	if next := tells[string](do, "location.hash"); next == hash || !strings.HasPrefix(next, "#q-smoke-paper-sim-aime24-") {
 		t.Errorf("after %s comes %s", hash, next)
+	}
+	hash = tells[string](do, "location.hash")
+	do(chromedp.KeyEvent(kb.ArrowLeft), chromedp.Sleep(100*time.Millisecond), chromedp.KeyEvent(kb.ArrowRight), chromedp.Sleep(100*time.Millisecond))
+	if back := tells[string](do, "location.hash"); back != hash || tells[int](do, `document.querySelectorAll(".card").length`) != 1 {
+		t.Errorf("keys lead from %s to %s", hash, back)
+	}
+	do(chromedp.KeyEvent(kb.Escape), chromedp.Sleep(100*time.Millisecond))
+	if n := tells[int](do, `document.querySelectorAll(".card").length`); n != 0 {
+		t.Error("Escape leaves the card open")
 	}
 	do(click(`#g-smoke-paper [name=disagree]`))
 	if n := tells[int](do, `document.querySelectorAll("#g-smoke-paper .grid tbody tr:not([hidden]):not(.disagree)").length`); n > 0 {
@@ -299,14 +310,14 @@ func TestBrowserGoesFromAClaimToAGradedAnswer(t *testing.T) {
 	put(t, filepath.Join(as, "main.yaml"), []byte("name: main\nbase: smoke.yaml\n"))
 	do := browser(t, 1280, filepath.Join(as, "main.yaml"), "--figures", as, "--out", filepath.Join(dir, "out"))
 	claim := tells[string](do, `document.querySelector(".sentence:has(a.question)").id`)
-	do(click(`[id="`+claim+`"] > summary`), click(`[id="`+claim+`"] a.question`))
+	do(click(`[id="`+claim+`"] > summary`), click(`[id="`+claim+`"] a.question`), chromedp.WaitVisible(".card h4", chromedp.ByQuery))
 	if !strings.HasPrefix(tells[string](do, "location.hash"), "#q-main-paper-") {
 		t.Errorf("%s leads to %s", claim, tells[string](do, "location.hash"))
 	}
-	if shown, answers := tells[bool](do, `document.querySelector(".card:target").checkVisibility()`), tells[[]string](do, `[...document.querySelectorAll(".card:target tbody tr")].map((r) => r.cells[2].textContent)`); !shown || len(answers) < 2 || !slices.Contains(answers, "correct") {
+	if shown, answers := tells[bool](do, `document.querySelector(".card").checkVisibility()`), tells[[]string](do, `[...document.querySelectorAll(".card .answers tbody tr")].map((r) => r.cells[2].textContent)`); !shown || len(answers) < 2 || !slices.Contains(answers, "correct") {
 		t.Errorf("%s leads to answers %q", claim, answers)
 	}
-	if to := tells[int](do, `new Set([...document.querySelectorAll(".card:target b")].map((b) => b.textContent)).size`); to < 2 {
+	if to := tells[int](do, `new Set([...document.querySelectorAll(".card .decisions tbody tr")].map((r) => r.cells[3].textContent.split(" ")[0])).size`); to < 2 {
 		t.Errorf("on the question of %s no rows differ", claim)
 	}
 }
@@ -422,8 +433,15 @@ func BenchmarkBrowserLoads100000Outcomes(b *testing.B) {
 	for q := range set.All {
 		of := page.Question{ID: fmt.Sprintf("q-%d", q), Benchmark: fmt.Sprintf("b-%d", q%7), Text: "What is half of $x^2$?", Gold: []string{"x^2/2"}, To: []int{q % 10}}
 		for m, x := range set.Experts {
-			right := (q + m) % 11
-			of.Cells = append(of.Cells, page.Answered{Expert: x, Groups: []page.Answers{{N: right, Bucket: routing.Correct, Reason: "equal"}, {N: 10 - right, Bucket: routing.Wrong, Reason: "different"}}})
+			a := page.Answered{Expert: x}
+			for run := range 10 {
+				bucket := routing.Wrong
+				if run < (q+m)%11 {
+					bucket = routing.Correct
+				}
+				a.Answers = append(a.Answers, page.Answer{Run: run, Bucket: bucket, Reason: "graded"})
+			}
+			of.Cells = append(of.Cells, a)
 		}
 		set.Shown = append(set.Shown, of)
 	}
@@ -451,8 +469,45 @@ func TestBrowserScrollsNoPageSideways(t *testing.T) {
 		t.Fatal(err)
 	}
 	do := browser(t, 400, "smoke", "--figures", filepath.Join(dir, "fig"), "--out", filepath.Join(dir, "out"))
-	do(chromedp.Evaluate(`document.querySelectorAll("details").forEach((d) => { d.open = true; }); document.querySelectorAll(".fold input").forEach((f) => { f.checked = true; }); document.querySelector(".grid a").click()`, nil))
+	do(chromedp.Evaluate(`document.querySelectorAll("details").forEach((d) => { d.open = true; }); document.querySelectorAll(".fold input").forEach((f) => { f.checked = true; }); document.querySelector(".grid a").click()`, nil), chromedp.WaitVisible(".card h4", chromedp.ByQuery))
 	if width := tells[int](do, "document.documentElement.scrollWidth"); width > 400 {
 		t.Errorf("the page is %d pixels wide on a screen of 400", width)
+	}
+}
+
+// Without its script the page has its verdicts, tables, figures and who answered what, and says what it needs one for.
+func TestBrowserReadsWithoutAScript(t *testing.T) {
+	dir, err := smokeRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	do := browserAt(t, 1280, reportFile(t, "smoke", "--figures", filepath.Join(dir, "fig"), "--out", filepath.Join(dir, "out")), emulation.SetScriptExecutionDisabled(true))
+	if hidden := tells[bool](do, `document.querySelector("form.filter").checkVisibility()`); hidden {
+		t.Error("the script ran: there is a filter")
+	}
+	for _, selector := range []string{"table.numbers tbody th", ".drawing svg", ".sentence summary", ".grid tbody tr .mark", "noscript p"} {
+		if !tells[bool](do, `!!document.querySelector("`+selector+`")?.checkVisibility()`) {
+			t.Errorf("%s is not to be seen", selector)
+		}
+	}
+}
+
+// Printed, the page begins on its first sheet, leaves shut what is shut, and takes some twenty sheets.
+func TestBrowserPrints(t *testing.T) {
+	do := browser(t, 1280, "main", "--figures", "../../figures")
+	var pdf []byte
+	do(chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		pdf, _, err = cdppage.PrintToPDF().Do(ctx)
+		return err
+	}))
+	if n := len(regexp.MustCompile(`/Type /Page\b[^s]`).FindAll(pdf, -1)); n < 5 || n > 30 {
+		t.Errorf("%d sheets", n)
+	}
+	do(emulation.SetEmulatedMedia().WithMedia("print"))
+	if broken := tells[bool](do, `[...document.querySelectorAll("h1, h2, h3")].some((h) => getComputedStyle(h).breakBefore !== "auto")`); broken {
+		t.Error("a heading begins a sheet")
+	}
+	if open := tells[bool](do, `[...document.querySelectorAll(".sentence .opened")].some((s) => s.checkVisibility({contentVisibilityAuto: true}) && s.getBoundingClientRect().height > 0 && s.closest("details").open)`); open {
+		t.Error("a sentence is open that nobody opened")
 	}
 }

@@ -202,6 +202,9 @@ func openReference(r *spec.Resolved, against string) (name string, f fs.File, er
 	if errors.Is(err, fs.ErrNotExist) && filepath.ToSlash(filepath.Clean(against)) == referenceDir {
 		f, err = results.FS.Open(path.Join("reference", file)) // a file that --update wrote here goes first
 	}
+	if _, none := os.Stat(against); errors.Is(err, fs.ErrNotExist) && errors.Is(none, fs.ErrNotExist) && filepath.ToSlash(filepath.Clean(against)) != referenceDir {
+		return name, nil, usageError{fmt.Errorf("--against %s: there is no such folder or file; name one, or make the reference with 'entrorouter check %s --against %[1]s --update'", shellWord(against), r.Named)}
+	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = usageError{fmt.Errorf("no %s in %s; make it: entrorouter check %s --against %s --update", file, against, r.Named, against)}
 	}

@@ -300,7 +300,7 @@ func some(list []string, most int) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
 }
 
-// writeMoved is a line a row and set: its averages.
+// writeMoved is a line per row and set: its averages.
 func writeMoved(w io.Writer, rows []compare.RowMove) error {
 	fmt.Fprintln(w)
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)

@@ -26,7 +26,7 @@ import (
 
 // documents are the files whose commands are carried out, and "help" for the program's own.
 var documents = []string{"README.md", "DESIGN.md", "LOG.md", "results/README.md", help,
-	"CONTRIBUTING.md", "CHANGELOG.md", "docs/commands.md", "docs/glossary.md", "docs/findings.md", "docs/other-papers.md", "docs/distance.md", "docs/own-models.md", "docs/features.md", "docs/language-models.md", "docs/lm-studies.md", "docs/data.md", "docs/import.md", "docs/serve.md", "docs/live.md", "docs/ci.md", "docs/report.md", "docs/performance.md", "docs/xla.md", "docs/bounds.md"}
+	"CONTRIBUTING.md", "CHANGELOG.md", "docs/commands.md", "docs/glossary.md", "docs/findings.md", "docs/other-papers.md", "docs/distance.md", "docs/own-models.md", "docs/features.md", "docs/language-models.md", "docs/lm-studies.md", "docs/data.md", "docs/import.md", "docs/serve.md", "docs/live.md", "docs/ci.md", "docs/report.md", "docs/performance.md", "docs/xla.md", "docs/bounds.md", "docs/verify.md", "docs/faults.md"}
 
 const help = "help"
 
@@ -68,6 +68,8 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter try", exit: 2, prints: `name the file of questions with --questions FILE`},
 	{command: "entrorouter init FOLDER", as: "entrorouter init logs", why: "with prices", exit: 2, prints: `logs/prices/logs\.yaml is there already`},
 	{command: "entrorouter run logs/logs.yaml --data logs --figures mine/figures", edit: fewerSteps("logs/logs.yaml"), why: "fewer folds and steps", prints: `(?s)Best mixture.*EntroRouter.*written to mine/figures`},
+	{command: "entrorouter check logs/logs.yaml --data logs --against logs/reference --update", prints: `logs/reference/logs/measurements\.txt: \d+ lines of measurements`},
+	{command: "entrorouter check logs/logs.yaml --data logs --against logs/reference", prints: `the same`},
 	{command: "entrorouter run logs/vectors.yaml --data logs", edit: ownVectors, why: "fewer folds and steps", prints: `(?s)Best mixture.*EntroRouter`},
 	{command: "mkdir -p mine/pools"},
 	{command: "cp experiments/live.yaml mine/"},
@@ -82,8 +84,8 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter plan live --data DIR", as: "entrorouter plan mine/live.yaml --data data --out later", why: "a few questions", prints: `To do: \d+ of \d+ steps, answers to ask for: at most \d+ \(at most .* tokens, \$`},
 	{command: "entrorouter run mine/live.yaml --data DIR --figures mine/figures --max-cost 20 --max-tokens 50000000 --deadline 7h30m", as: "entrorouter run mine/live.yaml --data data --figures mine/figures --max-cost 20 --max-tokens 50000000 --deadline 7h30m", why: "the same servers", prints: `Main results with served experts`},
 
-	{command: "make reproduce", as: "make reproduce SIMULATED=tiny.yaml" + prebuilt, why: "minutes: one small experiment", needs: "make", prints: `(?s)Tiny.*Tables, figures and measurements: results/figures.*Claims: \d+ hold.*written to results/figures/report\.html: experiments 1, \d+ kB\nOpen results/figures/report\.html\n$`},
-	{command: "make reproduce SEEDS=10", as: "make reproduce SIMULATED=tiny.yaml SEEDS=3" + prebuilt, why: "an hour: one small experiment", needs: "make", prints: `(?s)Training seeds: 3.*No measurements in figures to compare with: tiny`},
+	{command: "make reproduce", as: "make reproduce SIMULATED=tiny.yaml" + prebuilt, why: "minutes: one small experiment", needs: "make", prints: `(?s)1 experiment in .*Tables, figures and measurements: results/figures.*Claims: \d+ hold.*written to results/figures/report\.html: experiments 1, \d+ kB\nOpen results/figures/report\.html\n$`},
+	{command: "make reproduce SEEDS=10", as: "make reproduce SIMULATED=tiny.yaml SEEDS=3" + prebuilt + " && grep 'Training seeds' results/figures/tiny/table.md", why: "an hour: one small experiment", needs: "make", prints: `(?s)No measurements in figures to compare with: tiny.*Training seeds: 3`},
 	{command: "make reproduce SEEDS=10 UPDATE=1", as: "make reproduce SIMULATED=tiny.yaml SEEDS=3 UPDATE=1" + prebuilt, why: "an hour: one small experiment", needs: "make", prints: `(?s)Training seeds: 3.*written to figures`},
 	{command: "entrorouter report --serve 127.0.0.1:8080", as: `rm -f serving; entrorouter report tiny.yaml --serve 127.0.0.1:0 >serving & until grep "the report is at" serving; do kill -0 $! && sleep .1 || exit 1; done; kill $! && wait $!`, why: "a free port, and to end it", prints: `the report is at http://127\.0\.0\.1:\d+/, how far a run is at http`},
 	{command: "entrorouter report [SPEC...]", as: "entrorouter report tiny.yaml", why: "one experiment has been run", prints: `^written to report\.html: experiments 1, `},
@@ -165,9 +167,9 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter plan SPEC", prints: `stored +profile`},
 	{command: "entrorouter render", as: "entrorouter render --figures old", why: "the recording in results/figures is of another spec", prints: `Main results`},
 	{command: "entrorouter render [SPEC...]", prints: `Tiny`},
-	{command: "entrorouter explain", as: "entrorouter explain tiny.yaml", why: "of an experiment", prints: `nothing is to do`},
-	{command: "entrorouter explain SPEC [STEP]", as: "entrorouter explain tiny.yaml", why: "without the part in brackets", prints: `nothing is to do`},
-	{command: "entrorouter explain SPEC", prints: `tiny: what it needs is stored, nothing is to do`},
+	{command: "entrorouter explain", as: "entrorouter explain tiny.yaml", why: "of an experiment", prints: `nothing will run`},
+	{command: "entrorouter explain SPEC [STEP]", as: "entrorouter explain tiny.yaml", why: "without the part in brackets", prints: `nothing will run`},
+	{command: "entrorouter explain SPEC", prints: `tiny: what it needs is stored, nothing will run`},
 	{command: "entrorouter explain SPEC STEP", as: "entrorouter explain tiny.yaml 'fit entrorouter seed=1'", why: "the name of a step", prints: `"stage": "fit"`},
 	{command: "entrorouter show SPEC", prints: `entrorouter +sim-aime25`},
 	{command: "entrorouter show SPEC --row ROW", prints: `entrorouter +sim-aime25`},
@@ -249,6 +251,8 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter export SPEC --hf DIR", exit: 2, prints: `row entrorouter is no language model`, as: "entrorouter export tiny.yaml --hf data", why: "a spec without one: it says so"},
 	{command: "entrorouter route lm-tiny problems.jsonl", as: "entrorouter route lm.yaml problems.jsonl", why: "a smaller model", prints: `"tokens":\d+,"ms":`},
 	{command: "entrorouter route lm-tiny problems.jsonl --server URL --model router", as: "entrorouter route lm.yaml problems.jsonl --server http://127.0.0.1:1/v1 --model router", exit: 1, why: "there is no such server: it says so", prints: `http://127\.0\.0\.1:1/v1: no connection`},
+	{command: "entrorouter run main --offline", as: "entrorouter run tiny.yaml --offline", why: "minutes: one small experiment, which is stored", prints: `Tiny`},
+	{command: "make verify-dev", as: `make -C "$ROOT" -n verify-dev`, why: "minutes, and Math-Verify from PyPI: what it calls", needs: "make", prints: `-run '\^TestDevelopmentRows\$' \./verify`},
 	{command: "entrorouter verify", as: "entrorouter verify answers.jsonl", why: "of one of its two forms", prints: `"verdict":"different"`},
 	{command: `entrorouter verify --gold '\frac12' --response 'so \boxed{0.5}' --explain`, prints: `equal`},
 	{command: "entrorouter verify answers.jsonl --out verdicts.jsonl --summary", prints: `accuracy 50\.00 %`},

@@ -83,7 +83,7 @@ func ensembleCommand() *cli.Command {
 	}
 }
 
-// printShares prints a line a row and number.
+// printShares prints a line per row and number.
 func printShares(w io.Writer, shares []ensemble.Share) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "row\tnumber\tpools\tabove 0\tbelow 0\tmedian\tfrom\tto\t")

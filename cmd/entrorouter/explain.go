@@ -21,7 +21,7 @@ import (
 func explainCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "explain",
-		Usage:     "say why steps are to do: which knob differs from what is stored, and what it costs",
+		Usage:     "say why steps will run: which knob differs from what is stored, and what it costs",
 		ArgsUsage: "SPEC [STEP]",
 		Description: "   explain SPEC         the knobs that differ, each with the steps that it moves and those that follow\n" +
 			"   explain SPEC STEP    one step: its recipe and inputs, the nearest stored recipe, and every difference\n\n" +
@@ -58,9 +58,9 @@ func explainCommand() *cli.Command {
 
 func writeExplanation(w io.Writer, x *explain.Explanation) {
 	if x.ToDo == 0 {
-		fmt.Fprintf(w, "%s: what it needs is stored, nothing is to do\n", x.Experiment)
+		fmt.Fprintf(w, "%s: what it needs is stored, nothing will run\n", x.Experiment)
 	} else {
-		fmt.Fprintf(w, "%s: %d of %d steps are to do%s\n", x.Experiment, x.ToDo, x.Steps, workText(x.Work))
+		fmt.Fprintf(w, "%s: %d of %d steps will run%s\n", x.Experiment, x.ToDo, x.Steps, workText(x.Work))
 	}
 	for _, k := range x.Causes {
 		text := strings.Join(firsts(changesText(k.Changes), 6), "; ")

@@ -18,6 +18,8 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/mod/modfile"
@@ -51,14 +53,25 @@ type indexed struct {
 // Measurements is the base name of the file that everything else is drawn from.
 func (e indexed) Measurements() string { return path.Base(present.Measurements(e.Name)) }
 
+// Figure is its first figure, from the folder of all; empty: it has none.
+func (e indexed) Figure() string {
+	for _, d := range e.Drawn {
+		if d.Image != "" {
+			return present.File(e.Name, d.Image)
+		}
+	}
+	return ""
+}
+
 // drawnAs is a table or a figure with its files, by their base names.
 type drawnAs struct {
-	Name    string
-	Number  string // what the paper calls it; empty: it is ours alone
-	Caption string
-	Files   []string
-	Image   string // of them, what a browser shows of a figure; empty: it is a table
-	Width   int    // of the image on a page, in pixels
+	Name   string
+	Number string // what the paper calls it; empty: it is ours alone
+	Title  string // what the caption says of it apart from the others
+	Text   string // the caption, and of a table the table, in Markdown
+	Files  []string
+	Image  string // of them, what a browser shows of a figure; empty: it is a table
+	Width  int    // of the image on a page, in pixels
 }
 
 // indexPages are the index, what stands behind the verdicts, and the page of each experiment. made are the files of verdicts.
@@ -83,7 +96,7 @@ func indexPages(c *cli.Context, folder string, made []report.File, behind []pape
 		return nil, err
 	}
 	add(indexFile, indexTemplate, map[string]any{"Verdicts": verdicts, "Experiments": all, "Versions": versions, "Printed": printed(all)})
-	add(behindFile, behindTemplate, behind)
+	add(behindFile, behindTemplate, map[string]any{"Behind": behind, "Experiments": all})
 	for _, e := range all {
 		add(present.File(e.Name, indexFile), experimentTemplate, e)
 	}
@@ -198,12 +211,12 @@ func index(r *spec.Resolved, set *metrics.Set, folder string) (e indexed, err er
 	if m := x.Policy.Model; m != nil {
 		e.Model = m.Folder
 	}
-	e.Drawn, err = drawnIn(filepath.Join(folder, filepath.FromSlash(present.File(x.Name, ""))), x.Outputs)
+	e.Drawn, err = drawnIn(filepath.Join(folder, filepath.FromSlash(present.File(x.Name, ""))), x.Title, x.Outputs)
 	return e, err
 }
 
 // drawnIn are the tables and figures of the folder of an experiment, in the order of its outputs.
-func drawnIn(folder string, outputs []spec.Output) (all []drawnAs, err error) {
+func drawnIn(folder, title string, outputs []spec.Output) (all []drawnAs, err error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*.*"))
 	if err != nil {
 		return nil, err
@@ -218,6 +231,7 @@ func drawnIn(folder string, outputs []spec.Output) (all []drawnAs, err error) {
 	})
 	for i := range all {
 		d := &all[i]
+		caption := ""
 		if at := slices.IndexFunc(outputs, func(o spec.Output) bool { return o.File == d.Name }); at >= 0 {
 			d.Number = outputs[at].Number
 		}
@@ -232,17 +246,34 @@ func drawnIn(folder string, outputs []spec.Output) (all []drawnAs, err error) {
 			if err != nil {
 				return nil, err
 			}
-			d.Caption = report.EscapeMarkdown(strings.TrimSpace(string(text)))
+			caption = strings.TrimSpace(string(text))
+			d.Text = report.EscapeMarkdown(caption)
 		}
 		if slices.Contains(d.Files, d.Name+".md") { // a table's begins with it
 			text, err := os.ReadFile(filepath.Join(folder, d.Name+".md"))
 			if err != nil {
 				return nil, err
 			}
-			d.Caption, _, _ = strings.Cut(string(text), "\n\n")
+			caption, _, _ = strings.Cut(string(text), "\n\n")
+			d.Text = strings.TrimSpace(string(text))
 		}
+		d.Title = apart(caption, title)
 	}
 	return all, nil
+}
+
+// apart is what a caption says beyond the title of its experiment and whose answers are scored: the first sentence of that, or the title.
+func apart(caption, title string) string {
+	caption = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(caption, title), ":"))
+	for _, said := range strings.Split(strings.TrimPrefix(caption, "."), ". ") {
+		said = strings.Trim(said, " .")
+		if of, _, _ := strings.Cut(said, " "); said == "" || of == "Simulated" || of == "Recorded" || of == "There" {
+			continue
+		}
+		first, size := utf8.DecodeRuneInString(said)
+		return string(unicode.ToUpper(first)) + said[size:]
+	}
+	return title
 }
 
 // pageWidth is how wide a page shows a drawing: its letters are to be read there, and drawings are in the measures of print.
@@ -360,12 +391,14 @@ Numbers are of {{.Kind}}.{{range .Head}} {{.}}{{end}}{{if .Seeds}} Trainings or 
 {{end}}{{with .Model}}- Language model: ` + "`{{.}}`" + `.
 {{end}}- Numbers: [{{.Measurements}}]({{.Measurements}}). All experiments: [index](../README.md).
 {{$e := .}}{{range $d := .Drawn}}
-## {{.Name}}
+<a id="{{.Name}}"></a>
+
+## {{.Title}}
 {{with .Number}}
 The paper's {{.}}.
 {{end}}{{with .Image}}
-<img src="{{.}}" width="{{$d.Width}}" alt="{{$d.Name}} of {{$e.Name}}">
-{{end}}{{with .Caption}}
+<img src="{{.}}" width="{{$d.Width}}" alt="{{html $d.Title}}">
+{{end}}{{with .Text}}
 {{.}}
 {{end}}
 {{template "files" .Files}}
@@ -374,10 +407,14 @@ The paper's {{.}}.
 var behindTemplate = template.Must(template.New(behindFile).Funcs(pageFunctions).Parse(`# What stands behind each verdict
 
 Every claim and ordering: where it is written down as data, the rows that it reads, under the paper's names, the experiments whose
-measurements decide, and the function and the test of package [harness/paper](../harness/paper). An experiment leads to its spec, command,
-tables and figures. ` + "`entrorouter claims --full`" + ` gives the verdicts, with numbers and reasons.
+measurements decide, and the function and the test of package [harness/paper](../harness/paper). [Below](#experiments) are the spec, the command and
+a figure of each experiment. ` + "`entrorouter claims --full`" + ` gives the verdicts, with numbers and reasons.
 
-| Sentence | Data | Rows | Experiments | Decided by | Tested by |
-|:---|:---|:---|:---|:---|:---|
-{{range .}}| **{{.ID}}** {{cell .Says}} | {{data .At}} | {{range $i, $r := .Rows}}{{if $i}}, {{end}}{{$r}}{{end}} | {{links .Experiments}} | {{.By}} | {{.Test}} |
+{{range .Behind}}- **{{.ID}}** {{.Says}}.
+  Data: {{data .At}}{{with .Rows}}; rows: {{range $i, $r := .}}{{if $i}}, {{end}}{{$r}}{{end}}{{end}}{{with .Experiments}}; experiments: {{links .}}{{end}}.
+  Decided by {{.By}}, tested by {{.Test}}.
+{{end}}
+## Experiments
+
+{{range .Experiments}}- [{{.Name}}]({{.Name}}/README.md): [spec](../experiments/{{.Name}}.yaml){{with .Figure}}, [figure]({{.}}){{end}}, ` + "`{{index .Commands 0}}`" + `
 {{end}}`))

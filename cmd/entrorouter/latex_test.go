@@ -45,12 +45,22 @@ const aclPreamble = `\documentclass[11pt,twocolumn,a4paper]{article}
 \begin{document}
 `
 
+// needTeX skips a test where there is no TeX, or fails it where TEX is required.
+func needTeX(t *testing.T) {
+	t.Helper()
+	if _, err := exec.LookPath("pdflatex"); err == nil {
+		return
+	}
+	if os.Getenv("TEX") == "required" {
+		t.Fatal("pdflatex is not installed, and TEX=required: install texlive-latex-extra")
+	}
+	t.Skip("pdflatex is not installed")
+}
+
 // Tables of every experiment that has measurements are set without one warning, wherever the paper's numbers stand, and
 // no number but those of intervals in type below seven points, or six where the paper's stand beside ours; also where every interval is ten times as wide.
 func TestTablesCompileUnderThePackagesOfTheACLStyle(t *testing.T) {
-	if _, err := exec.LookPath("pdflatex"); err != nil {
-		t.Skip("pdflatex is not installed")
-	}
+	needTeX(t)
 	styles := [][]string{{"--paper", "below"}, {"--paper", "beside", "--difference"}, {"--paper", "below", "--difference"}}
 	if testing.Short() {
 		styles = styles[:1]
@@ -150,9 +160,7 @@ func widen(t *testing.T, dir string, by float64) {
 
 // A committed table compiles in a document that loads what its first line names, and nothing else.
 func TestTablesNeedThePackagesThatTheyName(t *testing.T) {
-	if _, err := exec.LookPath("pdflatex"); err != nil {
-		t.Skip("pdflatex is not installed")
-	}
+	needTeX(t)
 	root := filepath.Join("..", "..", "figures")
 	dir := t.TempDir()
 	copyFiles(t, dir, root, "*.tex")
@@ -302,3 +310,15 @@ func copyFiles(t *testing.T, to, from, pattern string) {
 }
 
 func tail(log []byte) []byte { return log[max(0, len(log)-3000):] }
+
+// Without TeX tests are skipped, with a sentence, and fail where it is required.
+func TestTeXIsMissed(t *testing.T) {
+	for required, want := range map[string]string{"": "--- SKIP", "required": "--- FAIL"} {
+		tables := exec.Command(os.Args[0], "-test.v", "-test.run", "^TestTablesNeedThePackagesThatTheyName$")
+		tables.Env = append(os.Environ(), "PATH=", "TEX="+required)
+		said, err := tables.CombinedOutput()
+		if (err != nil) != (required != "") || !bytes.Contains(said, []byte(want)) || !bytes.Contains(said, []byte("pdflatex is not installed")) {
+			t.Errorf("TEX=%s: %v\n%s", required, err, said)
+		}
+	}
+}

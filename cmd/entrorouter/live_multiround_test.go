@@ -115,7 +115,7 @@ func TestTheSpecOfMultiRoundRoutersRunsAgainstServers(t *testing.T) {
 	set := measured(t, filepath.Join(dir, "fig"), "live-multiround")
 	unitsAreDocumented(t, set)
 	for row, want := range map[string]map[string]float64{
-		// 100 tokens of the smallest expert at 0.03 dollars a million.
+		// 100 tokens of the smallest expert at 0.03 dollars per million.
 		"router-r1":      {"accuracy-%": 100, "well-formed-%": 100, "calls/query": 1, "asked-qwen3-4b-%": 100, "own-answers-%": 100, "usd/query": 3e-6},
 		"router-r1-wide": {"well-formed-%": 100, "call-rate-%": 100},
 		"xrouter":        {"accuracy-%": 100, "calls/query": 1, "own-answers-%": 0, "invalid-turns-%": 0, "usd/query": 3e-6},

@@ -118,7 +118,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		c.OnUsageError = func(c *cli.Context, err error, _ bool) error {
 			// The flag package writes flags with one hyphen.
 			text := strings.NewReplacer(" for flag -", " for flag --", " for -", " for flag --", ": parse error", "").Replace(err.Error())
-			return usageError{fmt.Errorf("%s; 'entrorouter %s --help' says what it takes", text, c.Command.Name)}
+			return usageError{fmt.Errorf("%s; %s'entrorouter %s --help' says what it takes", text, wanted(c.Command.Flags, text), c.Command.Name)}
 		}
 	}
 	if len(args) > 2 && (args[1] == "--help" || args[1] == "-h") { // of a command, or of one that there is not
@@ -132,6 +132,26 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		err = app.RunContext(ctx, args)
 	}
 	return exitCode(ctx, err, stderr)
+}
+
+// wanted says what the flag takes that a mistake names; empty: text, which is never wrong.
+func wanted(flags []cli.Flag, mistake string) string {
+	for _, f := range flags {
+		if !strings.HasSuffix(mistake, " for flag --"+f.Names()[0]) {
+			continue
+		}
+		switch f.(type) {
+		case *cli.IntFlag, *cli.Int64Flag, *cli.Uint64Flag:
+			return "want a whole number, as in --" + f.Names()[0] + " 3; "
+		case *cli.Float64Flag:
+			return "want a number, as in --" + f.Names()[0] + " 1.5; "
+		case *cli.DurationFlag:
+			return "want a time, as in --" + f.Names()[0] + " 7h30m; "
+		case *cli.BoolFlag:
+			return "want nothing, or =false; "
+		}
+	}
+	return ""
 }
 
 // cutKey is where the commands find when what is in flight is to be given up.

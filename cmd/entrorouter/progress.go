@@ -40,6 +40,7 @@ type progress struct {
 	stack    []*started
 	steps    []string // of the experiment, which are to be made
 	made     int
+	last     string           // what was under way last within the experiment
 	took     map[string]*pace // by kind of step
 	since    time.Time        // when the step under way was last charged
 	requests int
@@ -97,7 +98,9 @@ func (p *progress) Start(what string, total int) {
 	p.charge(now)
 	if len(p.stack) == 0 {
 		p.nth++
-		p.steps, p.made = nil, 0
+		p.steps, p.made, p.last = nil, 0, ""
+	} else {
+		p.last = what
 	}
 	p.stack = append(p.stack, &started{what: what, total: total, began: now, step: slices.Contains(p.steps, what)})
 	if p.quiet {
@@ -273,6 +276,9 @@ func (p *progress) line(now time.Time, most int) string {
 	what := readable(under.what)
 	if len(p.stack) == 1 {
 		what = "looking at what is stored"
+		if p.made > 0 { // between two steps
+			what = readable(p.last)
+		}
 		if under.total > 0 { // no experiment
 			head, what = "", under.what
 		}

@@ -49,6 +49,7 @@ func TestProgressOfTwoExperiments(t *testing.T) {
 		p.Start("problems sim", 0)
 		time.Sleep(10 * time.Second)
 		p.Done()
+		says("1/2 main · step 2/4 · problems sim · 0:12 elapsed") // between two steps the line stays
 		p.Start("fit knn seed=1", 0)
 		p.Start("folds", 5)
 		time.Sleep(60 * time.Second)
@@ -179,5 +180,17 @@ func TestClockAndAbout(t *testing.T) {
 		if got := [2]string{clock(d), about(d)}; got != want {
 			t.Errorf("%v: %q, want %q", d, got, want)
 		}
+	}
+}
+
+// What a terminal shows has no line wider than it, and the same words; elsewhere nothing is folded.
+func TestLinesAreFolded(t *testing.T) {
+	text := "expert  run  bucket   reason\nqwen3-4b  1  correct  the answer is the same number\nshort\n\n" + strings.Repeat("x", 45) + "\n"
+	want := "expert  run  bucket\n    reason\nqwen3-4b  1  correct\n    the answer is\n    the same number\nshort\n\n" + strings.Repeat("x", 20) + "\n    " + strings.Repeat("x", 16) + "\n    " + strings.Repeat("x", 9) + "\n"
+	if got := folded(text, 20); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := folded(text, 0); got != text {
+		t.Errorf("without a terminal: %q", got)
 	}
 }

@@ -10,8 +10,10 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -68,7 +70,47 @@ func TestTheReadmeHoldsTheCommittedTables(t *testing.T) {
 	}
 }
 
-// What the README shows of a run is what that run prints, line by line, on the machines whose last digits are the committed ones.
+// The main table of the README is that of figures, beside the paper's; UPDATE=1 writes it.
+func TestTheReadmesMainTableIsTheCommittedOne(t *testing.T) {
+	cells := map[[2]string]string{} // by row and unit
+	for _, r := range records(t, filepath.Join("..", "..", "figures", "main", "table.csv")) {
+		if r["group"] != "Avg." {
+			continue
+		}
+		ours, err := strconv.ParseFloat(r["ours"], 64)
+		if err != nil || r["paper"] == "" {
+			continue
+		}
+		cells[[2]string{r["row"], r["unit"]}] = fmt.Sprintf("%.1f (%s)", ours, r["paper"])
+	}
+	text := documentText(t, "README.md")
+	rows := 0
+	want := regexp.MustCompile(`(?m)^\| ([^|]+) \| [^|]* \| [^|]* \|$`).ReplaceAllStringFunc(text, func(line string) string {
+		row, _, _ := strings.Cut(strings.TrimPrefix(line, "| "), " |")
+		accuracy, usd := cells[[2]string{row, "accuracy-%"}], cells[[2]string{row, "usd/1000-queries"}]
+		if accuracy == "" || usd == "" {
+			return line
+		}
+		rows++
+		return fmt.Sprintf("| %s | %s | %s |", row, accuracy, usd)
+	})
+	if rows != 6 {
+		t.Errorf("the README's main table has %d rows", rows)
+	}
+	if want == text {
+		return
+	}
+	if os.Getenv("UPDATE") == "" {
+		t.Error("the README's main table is not figures/main/table.csv; run UPDATE=1 go test ./cmd/entrorouter -run Readme")
+	} else if err := os.WriteFile(filepath.Join("..", "..", "README.md"), []byte(want), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// widestBlock is how many columns of code GitHub shows beside each other.
+const widestBlock = 96
+
+// What the README shows of a run are the first columns of what that run prints, line by line, on the machines whose last digits are the committed ones.
 func TestTheReadmeShowsWhatSmokePrints(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the last digits of trained rows are those of amd64")
@@ -87,7 +129,11 @@ func TestTheReadmeShowsWhatSmokePrints(t *testing.T) {
 	}
 	lines := strings.Split(string(printed), "\n")
 	for line := range strings.Lines(m[1]) {
-		if !slices.Contains(lines, strings.TrimRight(line, "\n")) {
+		line = strings.TrimRight(line, "\n")
+		if columns := utf8.RuneCountInString(line); columns > widestBlock || columns < 40 {
+			t.Errorf("%d columns: %q", columns, line)
+		}
+		if !slices.ContainsFunc(lines, func(printed string) bool { return strings.HasPrefix(printed, line) }) {
 			t.Errorf("smoke does not print %q", line)
 		}
 	}
@@ -328,6 +374,9 @@ func brokenLinks(root, page, text string) (broken []string) {
 // anchors are the headings of a page as links name them: in small letters, with hyphens for spaces.
 func anchors(text string) (names []string) {
 	drop := regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+	for _, m := range regexp.MustCompile(`<a id="([^"]+)">`).FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
 	for line := range strings.Lines(fence.ReplaceAllString(text, "")) {
 		if title := strings.TrimLeft(line, "#"); title != line && strings.HasPrefix(title, " ") {
 			names = append(names, strings.ReplaceAll(drop.ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), ""), " ", "-"))

@@ -127,6 +127,7 @@ func reportOf(c *cli.Context) (*page.Page, error) {
 	if p.Against != nil && len(p.Against.None) == len(specs) {
 		return nil, usageError{fmt.Errorf("--against %s has no measurements of %s; name the folder that --figures named in the other run", shellWord(p.Against.Name), some(p.Against.None, 8))}
 	}
+	sample(p)
 	if p.Paper, err = paperOf(dir, c.String("fill")); err != nil {
 		return nil, err
 	}
@@ -277,6 +278,20 @@ func questionsOf(c *cli.Context, r *spec.Resolved) (sets []page.QuestionSet, why
 	}
 	sets, err = page.Ask(c.Context, t, rows, c.Int("questions"))
 	return sets, "", err
+}
+
+// wholeQuestions are how many questions of a page have whole responses, at most: a page has to stay small enough to be mailed.
+const wholeQuestions = 200
+
+// sample leaves whole responses to some questions of a page, of all its experiments together.
+func sample(p *page.Page) {
+	var sets []*page.QuestionSet
+	for i := range p.Experiments {
+		for k := range p.Experiments[i].Questions {
+			sets = append(sets, &p.Experiments[i].Questions[k])
+		}
+	}
+	page.Sample(sets, wholeQuestions)
 }
 
 // runs are the commands that make the measurements of specs, a command for those that are made with the same flags.

@@ -87,6 +87,35 @@ func TestTheReportOfTheCommittedExperimentsIsSmallAndAlone(t *testing.T) {
 	}
 }
 
+// With its questions the page that make reproduce ends with is as small: each costs what one of smoke does, which has most rows.
+func TestTheReportOfReproduceIsSmallWithItsQuestions(t *testing.T) {
+	dir, err := smokeRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	makefile := documentText(t, "Makefile")
+	simulated := strings.Fields(regexp.MustCompile(`(?m)^SIMULATED = (.*)$`).FindStringSubmatch(makefile)[1])
+	asked, err := strconv.Atoi(regexp.MustCompile(`--questions (\d+)`).FindStringSubmatch(makefile)[1])
+	if err != nil || len(simulated) < 10 {
+		t.Fatal(simulated, err)
+	}
+	size := func(args ...string) int {
+		file := filepath.Join(t.TempDir(), "report.html")
+		command(t, append([]string{"report", "-o", file}, args...)...)
+		info, err := os.Stat(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return int(info.Size())
+	}
+	base := size(append(simulated, "--figures", "../../figures", "--questions", "0")...)
+	smoke := []string{"smoke", "--figures", filepath.Join(dir, "fig"), "--out", filepath.Join(dir, "out")}
+	question := (size(append(smoke, "--questions", strconv.Itoa(asked))...) - size(append(smoke, "--questions", "0")...)) / asked
+	if all := base + question*asked*len(simulated); all > largest || question < 500 {
+		t.Errorf("%d bytes, of which a question has %d; at most %d may be", all, question, largest)
+	}
+}
+
 // Every verdict that claims writes is in the page, with its number.
 func TestEveryVerdictIsInTheReport(t *testing.T) {
 	text := reportText(t)

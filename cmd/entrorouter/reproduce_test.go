@@ -49,7 +49,7 @@ func TestReproducingLeavesTheCheckoutClean(t *testing.T) {
 
 	const commit = "git -c user.name=A -c user.email=a@example.org commit -qam A"
 	const reproduce = "make reproduce" + prebuilt
-	agrees := `(?s)Agrees with figures: nothing moved by more than noise, and every number that must repeat itself does: smoke\n.*\nClaims: \d+ hold[^\n]*\n[^\n]*\nwritten to results/figures/report\.html: [^\n]*\nOpen results/figures/report\.html\n$`
+	agrees := `(?s)Agrees with figures: nothing moved by more than noise, and every number that must repeat itself does: smoke\n.*\nClaims: \d+ hold[^\n]*\nwritten to results/figures/report\.html: [^\n]*\nOpen results/figures/report\.html\n$`
 	for _, step := range []documented{
 		{command: "git init -q . && git add . && " + commit},
 		{command: reproduce + " SIMULATED=smoke", prints: agrees},

@@ -23,7 +23,7 @@ func routeCommand() *cli.Command {
 		Name:      "route",
 		Usage:     "decide which expert should answer problems, by a router of an experiment",
 		ArgsUsage: "SPEC [FILE]",
-		Description: "FILE holds one JSON object a line, {\"id\": ..., \"problem\": ...}; without it, or as -, standard input is read.\n" +
+		Description: "FILE holds one JSON object per line, {\"id\": ..., \"problem\": ...}; without it, or as -, standard input is read.\n" +
 			"Prints one JSON line each: the expert, the probabilities, and the expected dollars; of a language model also the tokens that\n" +
 			"it read and wrote, and the milliseconds of the whole call a problem, whose means are said on standard error. With --server an\n" +
 			"exported model is asked instead of the stored one, one problem after another; tokens are the server's count, or\n" +

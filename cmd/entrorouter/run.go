@@ -122,7 +122,7 @@ func runCommand() *cli.Command {
 		Description: "SPEC is the name of a built-in experiment ('entrorouter list' shows them) or a path to a YAML file,\n" +
 			"whose folder may override any built-in file. What is stored already is not done again. Servers that want a key get\n" +
 			"that of the environment variable ENTROROUTER_API_KEY.\n\n" +
-			"A run of several, or with --against, prints one table and ends with a summary; all tables are in the folder.\n" +
+			"A run of several, or with --against, prints a summary; the tables are in the folder.\n" +
 			"--rows, --limit and --set change the spec as it is read; titles say so, and by default what is written goes to\n" +
 			ownFigures + "/" + changedFigures + ".\n" +
 			"--json: seconds, folder, against and experiments: experiment, title, seconds, steps, stored, may_be_had, files,\n" +
@@ -297,7 +297,7 @@ func tokensPerSecond(pairs []string, all explain.Asked, needs harness.Needs) (ma
 		model, text, ok := strings.Cut(pair, "=")
 		rate, err := strconv.ParseFloat(text, 64)
 		if !ok || err != nil || !(rate > 0) || math.IsInf(rate, 0) {
-			return nil, fmt.Errorf("%w: --tokens-per-second %q: want ID=N, N tokens a second above 0", spec.ErrUsage, pair)
+			return nil, fmt.Errorf("%w: --tokens-per-second %q: want ID=N, N tokens per second above 0", spec.ErrUsage, pair)
 		}
 		if !slices.Contains(asked, model) {
 			return nil, fmt.Errorf("%w: --tokens-per-second %q: no model of that name is to be asked and has answered nothing yet; those that are: %s", spec.ErrUsage, pair, cmp.Or(strings.Join(asked, ", "), "none"))
@@ -316,7 +316,7 @@ func toDo(steps []explain.StepStatus, all explain.Asked) string {
 		}
 	}
 	if todo == 0 {
-		return fmt.Sprintf("Nothing is to do: all %d steps are stored or not needed.", len(steps))
+		return fmt.Sprintf("Nothing will run: all %d steps are stored or not needed.", len(steps))
 	}
 	text := fmt.Sprintf("To do: %d of %d steps", todo, len(steps))
 	if all.Rollouts > 0 {
@@ -366,13 +366,16 @@ func listCommand() *cli.Command {
 	return &cli.Command{
 		Name:        "list",
 		Usage:       "list the built-in experiments with their titles, and the methods that a spec can name",
-		Description: "--json: experiments (name, title, protocol, rows) and methods.",
+		Description: "--json: experiments (name, title, protocol, rows) and methods (name, says).",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}},
 		Action: func(c *cli.Context) error {
 			if c.Args().Present() {
 				return usageError{fmt.Errorf("list takes no arguments, got %q", c.Args().First())}
 			}
-			all := listing{Methods: methods.Kinds()}
+			var all listing
+			for _, name := range methods.Kinds() {
+				all.Methods = append(all.Methods, listedMethod{name, methods.Says(name)})
+			}
 			for _, name := range spec.Names(experiments.FS) {
 				r, err := loadSpec(c, name)
 				if err != nil {
@@ -391,8 +394,14 @@ func listCommand() *cli.Command {
 
 // listing is what list prints.
 type listing struct {
-	Experiments []listed `json:"experiments"`
-	Methods     []string `json:"methods"`
+	Experiments []listed       `json:"experiments"`
+	Methods     []listedMethod `json:"methods"`
+}
+
+// listedMethod is a method that a spec can name, and what it is.
+type listedMethod struct {
+	Name string `json:"name"`
+	Says string `json:"says"`
 }
 
 // listed is a built-in experiment.
@@ -408,7 +417,10 @@ func (l listing) write(w io.Writer) {
 	for _, x := range l.Experiments {
 		fmt.Fprintf(w, "  %s\t%s\n", x.Name, x.Title)
 	}
-	fmt.Fprintf(w, "\nmethods: %s\n", strings.Join(l.Methods, ", "))
+	fmt.Fprintln(w, "\nmethods:")
+	for _, m := range l.Methods {
+		fmt.Fprintf(w, "  %s\t%s\n", m.Name, m.Says)
+	}
 }
 
 // terminal says what standard output can show.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -17,8 +18,6 @@ import (
 	"unicode"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/text/runes"
-	"golang.org/x/text/transform"
 
 	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/trail"
@@ -232,13 +231,44 @@ func show(c *cli.Context, value any, text func(io.Writer)) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(value)
 	}
-	plain := transform.NewWriter(c.App.Writer, runes.Map(harmless))
-	w := tabwriter.NewWriter(plain, 0, 0, 2, ' ', 0)
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	text(w)
 	if err := w.Flush(); err != nil {
-		return err // which Close would repeat
+		return err
 	}
-	return plain.Close()
+	_, err := io.WriteString(c.App.Writer, folded(strings.Map(harmless, b.String()), terminal(c.App.Writer).Width))
+	return err
+}
+
+// folded is a text whose lines have at most so many columns: what does not fit goes on below, further in. 0 columns: as many as there are.
+func folded(text string, columns int) string {
+	const in = "    "
+	if columns <= 2*len(in) {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		for rest, most := []rune(line), columns; ; {
+			end := len(rest)
+			if most < end-1 { // the end of the line takes no column
+				end = most
+				for k := most; k > most/2; k-- {
+					if rest[k] == ' ' {
+						end = k
+						break
+					}
+				}
+			}
+			b.WriteString(strings.TrimRight(string(rest[:end]), " "))
+			if rest = rest[end:]; len(rest) == 0 {
+				break
+			}
+			rest, most = []rune(strings.TrimLeft(string(rest), " ")), columns-len(in)
+			b.WriteString("\n" + in)
+		}
+	}
+	return b.String()
 }
 
 // harmless replaces what could command a terminal, which texts of servers and data may hold.

@@ -31,7 +31,7 @@ func (p prices) Set(text string) error {
 	price.In, errIn = strconv.ParseFloat(in, 64)
 	price.Out, errOut = strconv.ParseFloat(out, 64)
 	if at < 1 || !ok || errIn != nil || errOut != nil || !(price.In >= 0 && price.In <= 1e6 && price.Out >= 0 && price.Out <= 1e6) {
-		return errors.New("want a model and its dollars a million tokens, in and out, as in small=0.1,0.4")
+		return errors.New("want a model and its dollars per million tokens, in and out, as in small=0.1,0.4")
 	}
 	if _, twice := p[text[:at]]; twice {
 		return fmt.Errorf("the price of %s is given twice", text[:at])

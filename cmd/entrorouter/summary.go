@@ -45,7 +45,6 @@ type carriedOut struct {
 	Agreement  *agreement `json:"agreement,omitempty"` // with the reference; absent: it has none, or nobody asked
 
 	printed []byte // its tables, words and what was written
-	main    []byte // its first table
 }
 
 // agreement says whether measurements agree with a reference.
@@ -71,12 +70,10 @@ func finish(c *cli.Context, r *spec.Resolved, o harness.Options, folder, referen
 		shown.RouterMS = result.RouterMS
 	}
 	var text bytes.Buffer
-	tables := &firstOf{w: &text}
-	files, err := present.Draw(shown, results.FS, terminal(c.App.Writer), tables)
+	files, err := present.Draw(shown, results.FS, terminal(c.App.Writer), &text)
 	if err != nil {
 		return nil, err
 	}
-	x.main = text.Bytes()[:tables.first:tables.first]
 	if reference != "" {
 		account, err := x.holdAgainst(result, reference)
 		if err != nil {
@@ -100,21 +97,6 @@ func finish(c *cli.Context, r *spec.Resolved, o harness.Options, folder, referen
 	}
 	x.printed, x.Seconds = text.Bytes(), time.Since(began).Seconds()
 	return x, nil
-}
-
-// firstOf remembers where the first of several tables ends that are written one at a time.
-type firstOf struct {
-	w     *bytes.Buffer
-	first int
-}
-
-// Write implements io.Writer.
-func (f *firstOf) Write(b []byte) (int, error) {
-	n, err := f.w.Write(b)
-	if f.first == 0 {
-		f.first = f.w.Len()
-	}
-	return n, err
 }
 
 // holdAgainst compares measurements with those of a folder and returns the account as a file; nil: the folder has none.
@@ -229,14 +211,9 @@ func (s *runSummary) write(w io.Writer, named string) error {
 	}
 	if s.Folder != "" {
 		fmt.Fprintf(&b, "Tables, figures and measurements: %s (%s)\n", s.Folder, counted(len(files), "1 file", "%d files"))
-		for _, x := range s.Experiments[:1] {
-			if i := slices.IndexFunc(x.Files, func(name string) bool { return filepath.Ext(name) == ".md" }); i >= 0 {
-				fmt.Fprintf(&b, "Open next: %s\n", filepath.Join(s.Folder, x.Files[i]))
-			}
-		}
 	}
 	if named != "" {
-		fmt.Fprintf(&b, "Behind a number: entrorouter show %s; what the paper says of it: entrorouter claims\n", named)
+		fmt.Fprintf(&b, "Behind a number: entrorouter show %s; what the paper says of it: entrorouter claims; one page of all: entrorouter report\n", named)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -251,7 +228,7 @@ func (s *runSummary) print(c *cli.Context, x *carriedOut) error {
 	return err
 }
 
-// conclude prints the end of a run: of one experiment nothing, of several the first table and the summary.
+// conclude prints the end of a run: of one experiment nothing, of several the summary.
 func (s *runSummary) conclude(c *cli.Context, named string) error {
 	w := c.App.Writer
 	switch {
@@ -261,11 +238,7 @@ func (s *runSummary) conclude(c *cli.Context, named string) error {
 		return enc.Encode(s)
 	case !s.several:
 		return nil
-	case s.short(c):
-		if _, err := w.Write(s.Experiments[0].main); err != nil {
-			return err
-		}
-	default:
+	case !s.short(c):
 		fmt.Fprintln(w)
 	}
 	return s.write(w, named)

@@ -16,7 +16,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// Answers are what a model answered elsewhere, read from a file of one JSON object a line, plain or (with a name ending in .gz)
+// Answers are what a model answered elsewhere, read from a file of one JSON object per line, plain or (with a name ending in .gz)
 // compressed:
 //
 //	{"text": "What is 6 times 7?", "run": 0, "response": "... \\boxed{42}", "reasoning": "...", "finish": "stop", "tokens_in": 65, "tokens_out": 228}

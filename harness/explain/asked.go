@@ -38,7 +38,7 @@ func (a Asked) Longest() (hours float64) {
 	return hours
 }
 
-// At is the same where servers of the models named take in and give so many tokens a second, all requests together: hours of models that
+// At is the same where servers of the models named take in and give so many tokens per second, all requests together: hours of models that
 // have answered nothing.
 func (a Asked) At(tokensPerSecond map[string]float64) Asked {
 	hours, unpaced := maps.Clone(a.Hours), map[string]float64{}

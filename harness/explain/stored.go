@@ -1,4 +1,4 @@
-// What of a plan is stored, which steps are to do, and what earlier runs made in their place.
+// What of a plan is stored, which steps will run, and what earlier runs made in their place.
 
 package explain
 

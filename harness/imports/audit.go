@@ -96,7 +96,7 @@ func (a *audit) pricesUnknown(prices map[string]starting.Price) {
 		}
 	}
 	if len(unknown) > 0 {
-		a.find("unknown prices", "no price of %s; give --price NAME=IN,OUT in dollars a million tokens, or fill the price list in", strings.Join(unknown, ", "))
+		a.find("unknown prices", "no price of %s; give --price NAME=IN,OUT in dollars per million tokens, or fill the price list in", strings.Join(unknown, ", "))
 	}
 	if len(free) > 0 {
 		a.find("unknown prices", "output tokens of %s cost nothing, which a router learns to always choose", strings.Join(free, ", "))

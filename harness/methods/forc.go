@@ -334,7 +334,7 @@ func bucketDollars(examples []routing.Example, found []predict.Scores) *bucketed
 type greedyRouter struct {
 	router  *predict.Router
 	experts int
-	budget  float64 // dollars a query
+	budget  float64 // dollars per query
 }
 
 // Route implements routing.Router. Queries are visited in an order of their own, by a hash of problem and run, so that

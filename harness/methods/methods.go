@@ -96,6 +96,7 @@ type Servers interface {
 // other package names one.
 type kind struct {
 	name    string
+	says    string // what it is, in a few words
 	section string // heading of its rows in tables
 	marker  int    // of its row in figures, from 0; no two are alike; or unmarked
 	also    []mark // markers of further rows of the kind
@@ -146,27 +147,27 @@ const (
 // own; a new kind takes the next number that is free.
 func list() []kind {
 	return []kind{
-		{name: "random", section: underHeuristics, marker: 1, also: []mark{{"random-expected", 13}}, seeded: true, blind: true, build: newRandom},
-		{name: "fixed", section: underHeuristics, marker: unmarked, fixed: true, blind: true, build: newFixed},
-		{name: "self", section: underHeuristics, marker: 22, self: true, alone: true, blind: true, build: newSelf},
-		{name: "oracle", section: underYardsticks, marker: 14, also: []mark{{"oracle-kappa", 18}}, hindsight: true, blind: true, build: newOracle},
-		{name: "mixture", section: underYardsticks, marker: 10, knob: true, build: newMixture},
-		{name: "benchmark", section: underYardsticks, marker: 2, knob: true, rates: true, build: newBenchmark},
-		{name: "logistic", section: underRouters, marker: 4, knob: true, rates: true, build: newLogistic},
-		{name: "knn", section: underRouters, marker: 5, also: []mark{{"knn-guard", 26}}, knob: true, rates: true, build: newKNN},
-		{name: "bag", section: underRouters, marker: 12, seeded: true, knob: true, rates: true, chosen: bagChosen, build: newBag},
-		{name: "difficulty", section: underRouters, marker: 9, knob: true, rates: true, chosen: difficultyChosen, build: newDifficulty},
-		{name: "cluster", section: underRouters, marker: 6, seeded: true, knob: true, build: newCluster},
-		{name: "forc", section: underRouters, marker: 8, also: []mark{{"forc-matched", 15}, {"forc-cost", 16}}, knob: true, rates: true, build: newFORC},
-		{name: "routellm", section: underRouters, marker: 7, also: []mark{{"routellm-11", 17}, {"routellm-ties", 27}}, seeded: true, knob: true, build: newRouteLLM},
-		{name: "swranking", section: underRouters, marker: 21, knob: true, build: newSWRanking},
-		{name: "mean", section: underRouters, marker: 24, seeded: true, knob: true, rates: true, build: newMean},
-		{name: "llmrouter", section: underLanguageModels, marker: 23, asks: true, build: newLLMRouter},
-		{name: "sft", section: underOurs, marker: 3, seeded: true, knob: true, policy: true, build: newSFT},
-		{name: ReferenceRow, section: underOurs, marker: 0, also: []mark{{"entrorouter-01", 19}, {"entrorouter-exact", 28}}, seeded: true, knob: true, policy: true, build: newEntroRouter},
-		{name: "entroplus", section: underOurs, marker: 11, seeded: true, knob: true, policy: true, build: newEntroPlus},
-		{name: "routerr1", section: underMultiRound, marker: unmarked, also: []mark{{"router-r1", 20}}, seeded: true, self: true, assumes: true, build: byPolicy(newServedRouterR1, newRouterR1)},
-		{name: "xrouter", section: underMultiRound, marker: 25, seeded: true, self: true, assumes: true, build: byPolicy(newServedXRouter, newXRouter)},
+		{name: "random", says: "an expert at random, each as often", section: underHeuristics, marker: 1, also: []mark{{"random-expected", 13}}, seeded: true, blind: true, build: newRandom},
+		{name: "fixed", says: "one expert, always", section: underHeuristics, marker: unmarked, fixed: true, blind: true, build: newFixed},
+		{name: "self", says: "the router answers every problem itself", section: underHeuristics, marker: 22, self: true, alone: true, blind: true, build: newSelf},
+		{name: "oracle", says: "the cheapest expert that is right, known in hindsight", section: underYardsticks, marker: 14, also: []mark{{"oracle-kappa", 18}}, hindsight: true, blind: true, build: newOracle},
+		{name: "mixture", says: "the best coin flip between two experts at each cost", section: underYardsticks, marker: 10, knob: true, build: newMixture},
+		{name: "benchmark", says: "the best expert for each benchmark", section: underYardsticks, marker: 2, knob: true, rates: true, build: newBenchmark},
+		{name: "logistic", says: "logistic regression of success and of cost on the text", section: underRouters, marker: 4, knob: true, rates: true, build: newLogistic},
+		{name: "knn", says: "what experts did on the nearest training problems", section: underRouters, marker: 5, also: []mark{{"knn-guard", 26}}, knob: true, rates: true, build: newKNN},
+		{name: "bag", says: "a bag of embeddings, trained to predict success", section: underRouters, marker: 12, seeded: true, knob: true, rates: true, chosen: bagChosen, build: newBag},
+		{name: "difficulty", says: "a threshold on a predicted difficulty", section: underRouters, marker: 9, knob: true, rates: true, chosen: difficultyChosen, build: newDifficulty},
+		{name: "cluster", says: "the best expert for each cluster of texts", section: underRouters, marker: 6, seeded: true, knob: true, build: newCluster},
+		{name: "forc", says: "FORC: predicted success, under a budget", section: underRouters, marker: 8, also: []mark{{"forc-matched", 15}, {"forc-cost", 16}}, knob: true, rates: true, build: newFORC},
+		{name: "routellm", says: "RouteLLM: a preference between a cheap and a dear expert", section: underRouters, marker: 7, also: []mark{{"routellm-11", 17}, {"routellm-ties", 27}}, seeded: true, knob: true, build: newRouteLLM},
+		{name: "swranking", says: "RouteLLM's similarity-weighted ranking", section: underRouters, marker: 21, knob: true, build: newSWRanking},
+		{name: "mean", says: "the mean of several learners", section: underRouters, marker: 24, seeded: true, knob: true, rates: true, build: newMean},
+		{name: "llmrouter", says: "a language model that is asked for its choice", section: underLanguageModels, marker: 23, asks: true, build: newLLMRouter},
+		{name: "sft", says: "EntroRouter after Stage I", section: underOurs, marker: 3, seeded: true, knob: true, policy: true, build: newSFT},
+		{name: ReferenceRow, says: "EntroRouter, both stages", section: underOurs, marker: 0, also: []mark{{"entrorouter-01", 19}, {"entrorouter-exact", 28}}, seeded: true, knob: true, policy: true, build: newEntroRouter},
+		{name: "entroplus", says: "EntroRouter+ (ours): Stage II from plain learners", section: underOurs, marker: 11, seeded: true, knob: true, policy: true, build: newEntroPlus},
+		{name: "routerr1", says: "Router-R1: calls experts in rounds", section: underMultiRound, marker: unmarked, also: []mark{{"router-r1", 20}}, seeded: true, self: true, assumes: true, build: byPolicy(newServedRouterR1, newRouterR1)},
+		{name: "xrouter", says: "xRouter: calls experts in rounds, at a price", section: underMultiRound, marker: 25, seeded: true, self: true, assumes: true, build: byPolicy(newServedXRouter, newXRouter)},
 	}
 }
 
@@ -177,6 +178,16 @@ func Kinds() []string {
 		names = append(names, k.name)
 	}
 	return names
+}
+
+// Says is what a kind of methods is, in a few words; empty: there is no such kind.
+func Says(name string) string {
+	for _, k := range list() {
+		if k.name == name {
+			return k.says
+		}
+	}
+	return ""
 }
 
 // Marked are the ids of the rows with markers of their own, the same in every figure, by marker from 0. A row without an

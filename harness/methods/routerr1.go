@@ -55,7 +55,7 @@ func (r *routerR1) Fit(ctx context.Context, train routing.TrainSet, work routing
 		by.Algorithm, by.Group = theory.GRPO, r.Group
 	}
 	t := r.teaches(theory.Reward{Kind: theory.RouterR1, Alpha: r.Alpha, Window: r.Window}, by,
-		func([]float64) float64 { return 1e6 }) // the source counts tokens times dollars a million
+		func([]float64) float64 { return 1e6 }) // the source counts tokens times dollars per million
 	return t.Fit(ctx, train, work)
 }
 

@@ -8,7 +8,7 @@
 //
 // # Trajectories
 //
-// WriteTrajectories writes one JSON object a line, in the order of the queries:
+// WriteTrajectories writes one JSON object per line, in the order of the queries:
 //
 //	schema    1
 //	protocol  "tags" or "tools"

@@ -13,7 +13,7 @@ import (
 
 var near = cmpopts.EquateApprox(0, 1e-12)
 
-// spent is a trajectory of Tags with one call of large.v2 (3 and 10 dollars a million tokens) that wrote out tokens.
+// spent is a trajectory of Tags with one call of large.v2 (3 and 10 dollars per million tokens) that wrote out tokens.
 func spent(in, out int64, correct float64, faults ...Fault) Trajectory {
 	t := Trajectory{Protocol: "tags", Correct: correct, Format: faults}
 	if out > 0 {
@@ -84,7 +84,7 @@ func TestACallBonusIsForAnsweredCalls(t *testing.T) {
 	}
 }
 
-// A call that read 100,000 tokens at 3 dollars and wrote 10,000 at 10 dollars a million costs 0.4 dollars.
+// A call that read 100,000 tokens at 3 dollars and wrote 10,000 at 10 dollars per million costs 0.4 dollars.
 func TestXRouterPricesAllTokensInTheUnitThatIsSet(t *testing.T) {
 	for _, c := range []struct {
 		name   string

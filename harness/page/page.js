@@ -106,16 +106,31 @@ if (verdicts) {
   verdicts.addEventListener("submit", (event) => event.preventDefault());
 }
 
-// Questions are filtered, and the choices of one row are outlined.
-for (const part of all(".questions")) {
-  const form = part.querySelector("form"), rows = all(".grid tbody tr", part);
+// Cards of questions are packed: a list of JSON, compressed, in base64.
+const unpacked = async (packed) => {
+  const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
+  return JSON.parse(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text());
+};
+
+// Questions are filtered, the choices of one row are outlined, and a card is opened for the address.
+const cards = all(".questions").map((part) => {
+  const form = part.querySelector("form"), rows = all(".grid tbody tr", part), at = part.querySelector(".cards");
   const { row, benchmark, expert, disagree } = form.elements;
+  let of = null, shown = rows, opened = null;
   form.hidden = false;
-  const cardOf = (line) => document.getElementById(decodeURIComponent(line.querySelector("a").hash.slice(1)));
+  const steps = () => {
+    const here = shown.indexOf(opened);
+    for (const [name, to] of [["before", shown[here - 1]], ["after", here < 0 ? undefined : shown[here + 1]]]) {
+      const link = at.querySelector("." + name);
+      if (!link) continue;
+      link.hidden = !to;
+      if (to) link.hash = "#" + encodeURIComponent(to.id);
+    }
+  };
   const apply = () => {
-    const at = row.selectedIndex;
-    const shown = rows.filter((line) => {
-      const to = line.dataset.sent[at], choice = to === "-" ? -1 : parseInt(to, 36);
+    const index = row.selectedIndex;
+    shown = rows.filter((line) => {
+      const to = line.dataset.sent[index], choice = to === "-" ? -1 : parseInt(to, 36);
       all("td", line).forEach((cell, m) => cell.classList.toggle("to", m === choice));
       const fits = (benchmark.value === "" || line.dataset.benchmark === benchmark.value)
         && (expert.value === "" || Number(expert.value) === choice)
@@ -123,15 +138,7 @@ for (const part of all(".questions")) {
       line.hidden = !fits;
       return fits;
     });
-    shown.forEach((line, i) => {
-      const steps = cardOf(line).querySelector(".steps");
-      for (const [name, to] of [["before", shown[i - 1]], ["after", shown[i + 1]]]) {
-        const link = steps.querySelector("." + name);
-        if (!link) continue;
-        link.hidden = !to;
-        if (to) link.hash = to.querySelector("a").hash;
-      }
-    });
+    steps();
     form.querySelector("output").textContent = shown.length + " questions";
   };
   form.addEventListener("input", apply);
@@ -151,7 +158,32 @@ for (const part of all(".questions")) {
     });
   }
   apply();
-}
+  return async (id) => {
+    const line = rows.find((r) => r.id === id) ?? null;
+    opened?.classList.remove("opened");
+    opened = line;
+    at.hidden = line === null;
+    if (line === null) return at.replaceChildren();
+    line.classList.add("opened");
+    of ??= unpacked(at.dataset.cards).then((list) => new Map(list));
+    const card = (await of).get(id);
+    if (opened !== line) return; // another was opened meanwhile
+    at.innerHTML = card; // escaped when the page was made, and the page's policy runs nothing of it
+    steps();
+    line.scrollIntoView({ block: "nearest" });
+    at.scrollIntoView({ block: "nearest" });
+    at.querySelector(".card").focus({ preventScroll: true });
+  };
+});
+
+// Keys lead to the question before and the one after, and close a card.
+addEventListener("keydown", (event) => {
+  const name = { ArrowLeft: ".before", ArrowRight: ".after", Escape: ".close" }[event.key];
+  const link = name && document.querySelector(".card " + name + ":not([hidden])");
+  if (!link || event.altKey || event.ctrlKey || event.metaKey || event.target.closest("input, select, .scroll")) return;
+  event.preventDefault();
+  link.click();
+});
 
 // A menu closes behind what was chosen of it, on Escape and when something else is clicked.
 for (const menu of all(".menu")) {
@@ -164,11 +196,11 @@ for (const menu of all(".menu")) {
   });
 }
 
-// What a link leads to is opened, and what is printed.
+// What a link leads to is opened.
 const open = () => {
   const id = decodeURIComponent(location.hash.slice(1));
   for (let at = id && document.getElementById(id); at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  for (const show of cards) show(id);
 };
 addEventListener("hashchange", open);
 open();
-addEventListener("beforeprint", () => all("details").forEach((d) => { d.open = true; }));

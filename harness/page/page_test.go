@@ -2,11 +2,15 @@ package page
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -80,12 +84,35 @@ func hostilePage() *Page {
 	}
 }
 
+// unpacked are the cards of the questions of a page, by anchor.
+func unpacked(t *testing.T, text string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, m := range regexp.MustCompile(`data-cards="([^"]*)"`).FindAllStringSubmatch(text, -1) {
+		z, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(m[1])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var cards [][2]string
+		if err := json.NewDecoder(z).Decode(&cards); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range cards {
+			all[c[0]] = c[1]
+		}
+	}
+	return all
+}
+
 func TestWhatOthersSayRunsNothingAndChangesNothing(t *testing.T) {
 	var b bytes.Buffer
 	if err := hostilePage().Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
+	for _, card := range unpacked(t, text) {
+		text += card // what the script opens has to be as harmless
+	}
 	if n := strings.Count(text, "planted"); n == 0 {
 		t.Fatal("nothing was written")
 	}
@@ -156,14 +183,14 @@ func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
 	s.Shown = []Question{s.question(&trail.ProblemResult{
 		Problem: trail.Question{ID: "x 1", Benchmark: "x"},
 		Rollouts: []trail.RolloutResult{
-			{Expert: "small", Bucket: routing.Correct, Reason: "equal", Extracted: "7", Usage: trail.UsageResult{Out: 10}, USD: 1},
+			{Expert: "small", Bucket: routing.Correct, Reason: "equal", Extracted: "7", Response: "so it is 7", Usage: trail.UsageResult{Out: 10}, USD: 1},
 			{Expert: "small", Run: 1, Bucket: routing.Wrong, Reason: "different", Extracted: "8", Usage: trail.UsageResult{Out: 30}, USD: 3},
 			{Expert: "large", Bucket: routing.Truncated, Reason: "length", Usage: trail.UsageResult{Out: 100}, USD: 10},
 			{Expert: "large", Run: 1, Bucket: routing.Truncated, Reason: "length", Usage: trail.UsageResult{Out: 300}, USD: 20},
 		},
 		Decisions: []trail.DecisionResult{
-			{Row: "random", Expert: "small"}, {Row: "random", Expert: "large"}, {Row: "random", Expert: "large"},
-			{Row: "entrorouter", Expert: "small"}, {Row: "alone", Expert: "expected"},
+			{Row: "random", Expert: "small"}, {Row: "random", Run: 1, Expert: "large"}, {Row: "random", Run: 2, Expert: "large"},
+			{Row: "entrorouter", Seed: 3, Expert: "small"}, {Row: "alone", Expert: "expected"},
 		},
 	})}
 	of := s.asked("main", false)
@@ -171,12 +198,71 @@ func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
 	if of.Anchor != "main-paper" || of.Default != 1 || r.Anchor != "q-main-paper-x-1" || r.Sent != "10-" || r.Disagree {
 		t.Errorf("%q, outlined %d, %q, sent %q, disagree %v", of.Anchor, of.Default, r.Anchor, r.Sent, r.Disagree)
 	}
-	if g := r.Grid; g[0].Sign != "✓" || g[0].Right != 1 || g[0].Of != 2 || !g[0].Chosen || g[1].Sign != "✂" || g[1].Right != 0 || g[1].Chosen {
+	if g := r.Grid; g[0].Word != split || g[0].Sign != "½" || g[0].Right != 1 || g[0].Of != 2 || !g[0].Chosen || g[1].Sign != "✂" || g[1].Right != 0 || g[1].Chosen {
 		t.Errorf("%+v", g)
 	}
-	if g := r.Cells[1].Groups; len(g) != 1 || g[0].N != 2 || g[0].Tokens != 200 || g[0].USD != 15 {
-		t.Errorf("%+v", g)
+	want := []Decided{{"Random", 0, "0", "small"}, {"Random", 0, "1–2", "large"}, {"EntroRouter", 3, "0", "small"}, {"Alone", 0, "0", "expected"}}
+	if !slices.Equal(r.Decided, want) {
+		t.Errorf("%+v", r.Decided)
 	}
+	if err := of.pack(); err != nil {
+		t.Fatal(err)
+	}
+	card := unpacked(t, `data-cards="`+of.Packed+`"`)["q-main-paper-x-1"]
+	for _, want := range []string{
+		`<th scope=row>small<td>0<td>correct<td>equal<td>10<td>1<td dir="auto"><bdi>7</bdi>`, `<th scope=row>large<td>1<td>truncated<td>length<td>300<td>20<td`,
+		`<th scope=row>EntroRouter<td>3<td>0<td>small`, `<summary>Response of small</summary><pre dir="auto">so it is 7</pre>`,
+	} {
+		if !strings.Contains(card, want) {
+			t.Errorf("the card does not say %s: %s", want, card)
+		}
+	}
+}
+
+// By hand: of answers that are right and others the mark is that of more of them, and its own where they are as many.
+func TestAMarkIsThatOfMoreAnswers(t *testing.T) {
+	for of, want := range map[string]string{"c": "correct", "w": "wrong", "cw": split, "ccw": "correct", "cwt": "wrong", "cctw": split, "ctt": "truncated", "": ""} {
+		var a Answered
+		for _, x := range of {
+			a.Answers = append(a.Answers, Answer{Bucket: map[rune]routing.Bucket{'c': routing.Correct, 'w': routing.Wrong, 't': routing.Truncated}[x]})
+		}
+		if got := a.usual(); got != want {
+			t.Errorf("%q: %q, not %q", of, got, want)
+		}
+	}
+}
+
+// Of all sets together at most so many questions keep whole responses, as many as that where there are, and each says its own.
+func TestWholeResponsesAreASample(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var sets []*QuestionSet
+		all := 0
+		for range rapid.IntRange(1, 5).Draw(t, "sets") {
+			s := &QuestionSet{}
+			for range rapid.IntRange(0, 30).Draw(t, "questions") {
+				s.Shown = append(s.Shown, Question{Texts: true, Cells: []Answered{{Answers: []Answer{{Whole: "all of it"}}}}})
+				all++
+			}
+			sets = append(sets, s)
+		}
+		most := rapid.IntRange(0, 100).Draw(t, "most")
+		Sample(sets, most)
+		total := 0
+		for _, s := range sets {
+			n := 0
+			for _, q := range s.Shown {
+				if q.Cells[0].Answers[0].Whole != "" {
+					n++
+				}
+			}
+			if total += n; n != s.Whole {
+				t.Fatalf("a set says %d, and has %d", s.Whole, n)
+			}
+		}
+		if total != min(all, most) {
+			t.Fatalf("%d of %d have whole responses, at most %d", total, all, most)
+		}
+	})
 }
 
 // By hand: on the first question both rows ask the same expert, on the second two that are both right, on the third only one is right.
@@ -184,7 +270,7 @@ func TestASentenceLeadsToAQuestionOnWhichItsRowsDiffer(t *testing.T) {
 	answered := func(right ...bool) (cells []Answered) {
 		for m, is := range right {
 			bucket := map[bool]routing.Bucket{true: routing.Correct, false: routing.Wrong}[is]
-			cells = append(cells, Answered{Expert: fmt.Sprint(m), Groups: []Answers{{N: 1, Bucket: bucket}}})
+			cells = append(cells, Answered{Expert: fmt.Sprint(m), Answers: []Answer{{Bucket: bucket}}})
 		}
 		return cells
 	}

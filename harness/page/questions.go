@@ -3,8 +3,13 @@
 package page
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +27,7 @@ type QuestionSet struct {
 	Experts []string
 	Rows    []Routed
 	Shown   []Question
+	Whole   int // of those shown, so many have whole responses, after Sample
 }
 
 // Routed is a row that sends questions to experts.
@@ -36,28 +42,38 @@ type Question struct {
 	Options, Gold       []string
 	Cells               []Answered // [experts]
 	To                  []int      // [rows] expert that most decisions of the row went to; -1: another, or none
+	Decided             []Decided  // every decision
 	Unscored            []string   // models without an answer in every run: the question is scored for nobody
 	Texts               bool       // whole answers are stored
 }
 
-// Answered is what an expert answered to a question, over all runs.
+// Answered is what an expert answered to a question.
 type Answered struct {
-	Expert string
-	Groups []Answers
+	Expert  string
+	Answers []Answer // [runs]
 }
 
-// Answers are those with one verdict and one reason for it.
-type Answers struct {
-	N       int // answers
-	Bucket  routing.Bucket
-	Reason  string
-	Example string  // what the first of them was read as, or why there is none
-	Tokens  float64 // written, mean
-	USD     float64 // mean
+// Answer is what an expert answered once.
+type Answer struct {
+	Run       int
+	Bucket    routing.Bucket
+	Reason    string
+	Extracted string  // what it was read as, or why there is none
+	Tokens    float64 // written
+	USD       float64
+	Whole     string // the response, of the first answer to sampled questions; empty: it is not here
 }
 
-// Ask collects at most so many questions of a run, evenly spaced over every benchmark, of all sets together. The large arena, where
-// nobody answered, is left out.
+// Decided are decisions of a row that are alike: of one training or partition, for the same expert.
+type Decided struct {
+	Row    string // label
+	Seed   uint64 // of the training; of recordings the partition
+	Runs   string // of a question that was asked several times: those decided so, as 0–3
+	Expert string // whose answer stands
+}
+
+// Ask collects at most so many questions of a run, evenly spaced over every benchmark, of all sets together, each expert's first response whole.
+// The large arena, where nobody answered, is left out.
 func Ask(ctx context.Context, t *trail.Trail, rows []Routed, most int) (sets []QuestionSet, err error) {
 	all := slices.DeleteFunc(t.Sets(), func(s trail.SetResult) bool { return s.Set == metrics.LargeArena })
 	for _, s := range all {
@@ -102,45 +118,71 @@ func (s *QuestionSet) question(p *trail.ProblemResult) Question {
 			if r.Expert != x {
 				continue
 			}
-			example := r.Extracted
+			read := r.Extracted
 			if r.Failure != nil {
-				example = r.Failure.Error
+				read = r.Failure.Error
 			}
-			a.add(r.Bucket, r.Reason, example, float64(r.Usage.Out), r.USD)
+			of := Answer{r.Run, r.Bucket, r.Reason, read, float64(r.Usage.Out), r.USD, ""}
+			if len(a.Answers) == 0 {
+				of.Whole = r.Response
+			}
+			a.Answers = append(a.Answers, of)
 		}
 		for _, o := range p.Outcomes {
 			if o.Expert == x {
-				a.add(o.Bucket, "as recorded", "", o.Tokens, o.USD)
+				a.Answers = append(a.Answers, Answer{Bucket: o.Bucket, Reason: "as recorded", Tokens: o.Tokens, USD: o.USD})
 			}
 		}
 		q.Cells = append(q.Cells, a)
 	}
 	for _, row := range s.Rows {
 		q.To = append(q.To, s.sentTo(row.ID, p.Decisions))
+		q.Decided = append(q.Decided, decidedBy(row, p.Decisions)...)
 	}
 	return q
 }
 
-func (a *Answered) add(bucket routing.Bucket, reason, example string, tokens, usd float64) {
-	at := slices.IndexFunc(a.Groups, func(g Answers) bool { return g.Bucket == bucket && g.Reason == reason })
-	if at < 0 {
-		at = len(a.Groups)
-		a.Groups = append(a.Groups, Answers{Bucket: bucket, Reason: reason, Example: shortened(example)})
+// decidedBy are the decisions of a row; runs that follow one another and are alike are one.
+func decidedBy(row Routed, decisions []trail.DecisionResult) (all []Decided) {
+	var first, last int
+	for _, d := range decisions {
+		if d.Row != row.ID {
+			continue
+		}
+		if at := len(all) - 1; at >= 0 && all[at].Seed == d.Seed && all[at].Expert == d.Expert && d.Run == last+1 {
+			last = d.Run
+			all[at].Runs = fmt.Sprintf("%d–%d", first, last)
+			continue
+		}
+		first, last = d.Run, d.Run
+		all = append(all, Decided{row.Label, d.Seed, strconv.Itoa(d.Run), d.Expert})
 	}
-	g := &a.Groups[at]
-	g.N++
-	g.Tokens += (tokens - g.Tokens) / float64(g.N)
-	g.USD += (usd - g.USD) / float64(g.N)
+	return all
 }
 
-// longest is how many characters of an answer are shown.
-const longest = 300
-
-func shortened(s string) string {
-	if r := []rune(s); len(r) > longest {
-		return string(r[:longest]) + "…"
+// Sample leaves whole responses to so many questions of all sets, evenly spaced over those shown, and says how many have them.
+func Sample(sets []*QuestionSet, most int) {
+	all := 0
+	for _, s := range sets {
+		all += len(s.Shown)
 	}
-	return s
+	at := 0
+	for _, s := range sets {
+		for i := range s.Shown {
+			q := &s.Shown[i]
+			if at++; all <= most || at*most/all > (at-1)*most/all {
+				if q.Texts {
+					s.Whole++
+				}
+				continue
+			}
+			for k := range q.Cells {
+				for j := range q.Cells[k].Answers {
+					q.Cells[k].Answers[j].Whole = ""
+				}
+			}
+		}
+	}
 }
 
 // sentTo is the expert that most decisions of a row went to, the first of several.
@@ -169,27 +211,35 @@ func (s *QuestionSet) sentTo(row string, decisions []trail.DecisionResult) int {
 
 // count is how many answers there are, and how many of them are right.
 func (a Answered) count() (right, of int) {
-	for _, g := range a.Groups {
-		of += g.N
-		if g.Bucket == routing.Correct {
-			right += g.N
+	for _, x := range a.Answers {
+		if of++; x.Bucket == routing.Correct {
+			right++
 		}
 	}
 	return right, of
 }
 
-// usual is the bucket of most answers, the first of several; empty: there are none.
-func (a Answered) usual() (b routing.Bucket) {
+// split is the mark of a cell in which as many answers are right as are not.
+const split = "split"
+
+// usual is the bucket of most answers, the first of several, or split; empty: there are none.
+func (a Answered) usual() (b string) {
+	switch right, of := a.count(); {
+	case of > 0 && 2*right == of:
+		return split
+	case 2*right > of:
+		return string(routing.Correct)
+	}
 	most := 0
 	for _, bucket := range append(slices.Clone(routing.Buckets[:]), routing.Unanswered) {
 		n := 0
-		for _, g := range a.Groups {
-			if g.Bucket == bucket {
-				n += g.N
+		for _, x := range a.Answers {
+			if x.Bucket == bucket && bucket != routing.Correct {
+				n++
 			}
 		}
 		if n > most {
-			b, most = bucket, n
+			b, most = string(bucket), n
 		}
 	}
 	return b
@@ -197,11 +247,12 @@ func (a Answered) usual() (b routing.Bucket) {
 
 // answerSigns are the marks of buckets.
 var answerSigns = []kind{
-	{mark{string(routing.Correct), "✓", "yes"}, "right"},
-	{mark{string(routing.Wrong), "✗", "no"}, "wrong"},
+	{mark{string(routing.Correct), yes, "yes"}, "right"},
+	{mark{split, "½", "open"}, "as many answers are right as are not"},
+	{mark{string(routing.Wrong), no, "no"}, "wrong"},
 	{mark{string(routing.NoAnswer), "∅", "no"}, "nothing that could be an answer was found"},
 	{mark{string(routing.Truncated), "✂", "given"}, "the limit of tokens cut it: wrong, and paid for"},
-	{mark{string(routing.Ungraded), "?", "open"}, "the verifier could not decide: counts as wrong"},
+	{mark{string(routing.Ungraded), open, "open"}, "the verifier could not decide: counts as wrong"},
 	{mark{string(routing.Unanswered), "!", "none"}, "there is no answer: the request failed"},
 }
 
@@ -213,6 +264,7 @@ type asked struct {
 	Benchmarks []string
 	Rows       []row
 	Signs      []kind
+	Packed     string // the cards of the rows, by anchor
 }
 
 type row struct {
@@ -222,19 +274,12 @@ type row struct {
 	Sent                  string // an expert a row, as a digit of base 36; - for none
 	Disagree              bool   // of the experts some are usually right, and some are not
 	Grid                  []gridCell
-	By                    []sent
 }
 
 type gridCell struct {
 	mark
 	Right, Of int
 	Chosen    bool // by the row that is outlined first
-}
-
-// sent is an expert with the rows that asked it.
-type sent struct {
-	Expert string
-	Rows   []string
 }
 
 func (s *QuestionSet) asked(experiment string, served bool) asked {
@@ -257,18 +302,9 @@ func (s *QuestionSet) asked(experiment string, served bool) asked {
 			c.Right, c.Of = a.count()
 			if c.Of > 0 {
 				usually[2*c.Right > c.Of] = true
-				c.mark = answerSigns[slices.IndexFunc(answerSigns, func(k kind) bool { return k.Word == string(a.usual()) })].mark
+				c.mark = answerSigns[slices.IndexFunc(answerSigns, func(k kind) bool { return k.Word == a.usual() })].mark
 			}
 			r.Grid = append(r.Grid, c)
-			var by []string
-			for i, to := range q.To {
-				if to == m {
-					by = append(by, s.Rows[i].Label)
-				}
-			}
-			if by != nil {
-				r.By = append(r.By, sent{a.Expert, by})
-			}
 		}
 		r.Disagree = len(usually) == 2
 		var to strings.Builder
@@ -283,6 +319,40 @@ func (s *QuestionSet) asked(experiment string, served bool) asked {
 		out.Rows = append(out.Rows, r)
 	}
 	return out
+}
+
+// pack makes the cards of the rows, HTML by anchor, and packs them: a list of JSON, compressed by gzip, in base64.
+func (s *asked) pack() error {
+	cards := make([][2]string, 0, len(s.Rows))
+	for _, r := range s.Rows {
+		var b bytes.Buffer
+		if err := pageTemplate.ExecuteTemplate(&b, "card", struct {
+			row
+			Grid string
+		}{r, s.Anchor}); err != nil {
+			return err
+		}
+		cards = append(cards, [2]string{r.Anchor, string(bytes.Map(harmless, b.Bytes()))})
+	}
+	var b bytes.Buffer
+	to := base64.NewEncoder(base64.StdEncoding, &b)
+	z, err := gzip.NewWriterLevel(to, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	list := json.NewEncoder(z)
+	list.SetEscapeHTML(false) // nothing but the script reads it
+	if err := list.Encode(cards); err != nil {
+		return err
+	}
+	if err := z.Close(); err != nil {
+		return err
+	}
+	if err := to.Close(); err != nil {
+		return err
+	}
+	s.Packed = b.String()
+	return nil
 }
 
 // disputed is the anchor of the first question of a benchmark that some of the rows have answered right and others not, or else of the

@@ -90,17 +90,25 @@ type kind struct {
 	Means string
 }
 
+// Signs of verdicts, those of the README's table; what has none there has one of its own here, so that colour tells nothing alone.
+const (
+	yes     = "✔"
+	no      = "✘"
+	open    = "?"
+	nothing = "–"
+)
+
 var kinds = []kind{
-	{mark{paper.Confirmed, "✓", "yes"}, "the interval lies where the sentence says"},
-	{mark{paper.Refuted, "✗", "no"}, "the interval lies on the other side"},
-	{mark{paper.Inconclusive, "?", "open"}, "the interval does not decide, both rows are level, or the better one always asks the strongest expert"},
+	{mark{paper.Confirmed, yes, "yes"}, "the interval lies where the sentence says"},
+	{mark{paper.Refuted, no, "no"}, "the interval lies on the other side"},
+	{mark{paper.Inconclusive, open, "open"}, "the interval does not decide, both rows are level, or the better one always asks the strongest expert"},
 	{mark{paper.Assumed, "≈", "given"}, "it follows from a number of the simulation that was put in"},
-	{mark{paper.Untestable, "∅", "given"}, "about what a part does to a language model in fine-tuning"},
+	{mark{paper.Untestable, nothing, "given"}, "about what a part does to a language model in fine-tuning"},
 	{mark{paper.NotRun, "…", "none"}, "there is no measurement"},
-	{mark{paper.Holds, "✓", "yes"}, "of the paper's own tables: the printed number follows from them"},
-	{mark{paper.Mismatch, "✗", "no"}, "of the paper's own tables: it does not"},
-	{mark{paper.WrongUnit, "✗", "no"}, "of the paper's own tables: it does in another unit"},
-	{mark{paper.NotCheckable, "?", "open"}, "of the paper's own tables: no table has what it is made of"},
+	{mark{paper.Holds, yes, "yes"}, "of the paper's own tables: the printed number follows from them"},
+	{mark{paper.Mismatch, no, "no"}, "of the paper's own tables: it does not"},
+	{mark{paper.WrongUnit, no, "no"}, "of the paper's own tables: it does in another unit"},
+	{mark{paper.NotCheckable, nothing, "open"}, "of the paper's own tables: no table has what it is made of"},
 }
 
 // because adds what is said of why a verdict fell, once; what every verdict means stands with the signs.
@@ -120,7 +128,7 @@ func markOf(verdict string) mark {
 			return k.mark
 		}
 	}
-	return mark{verdict, "?", "open"}
+	return mark{verdict, open, "open"}
 }
 
 // verdicts are those of a page with some experiments.
@@ -155,7 +163,7 @@ func (p *Paper) verdicts(here []section) *verdicts {
 			for _, on := range f.Ours {
 				j := judged{Scale: v.Scales[at[on.Scale.ID]], mark: markOf(on.Verdict), Lines: on.Cell().Lines}
 				if on.Verdict == paper.NotStated && on.Value != nil { // a number that nothing printed is held against
-					j.mark = mark{"no verdict", "·", "none"}
+					j.mark = mark{"no verdict", nothing, "none"}
 				}
 				if on.Value != nil {
 					j.measured = true
@@ -238,9 +246,9 @@ func (v *verdicts) markWhatWasFilled() {
 // ordering is a sentence that puts a row above another.
 func (p *Paper) ordering(r paper.Row, scales []scale, here []section) sentence {
 	o := r.Ordering
-	s := sentence{ID: o.ID, Says: o.Says, Source: o.Source, Printed: r.Paper, Decided: r.Decided(), Own: mark{"in its own table", "✓", "yes"}}
+	s := sentence{ID: o.ID, Says: o.Says, Source: o.Source, Printed: r.Paper, Decided: r.Decided(), Own: mark{"in its own table", yes, "yes"}}
 	if !r.PaperHas {
-		s.Own = mark{"not so in its own table", "✗", "no"}
+		s.Own = mark{"not so in its own table", no, "no"}
 	}
 	if r.Paper == "" {
 		s.Own = mark{}

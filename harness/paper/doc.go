@@ -18,7 +18,7 @@
 //	98.3, 1e-3                          numbers
 //	+ - * / ( )                         arithmetic
 //	accuracy(table, row, benchmark)     a printed cell, in percent; benchmark avg is the printed average
-//	usd(table, row, benchmark)          a printed cell: dollars of one pass; avg: dollars a query
+//	usd(table, row, benchmark)          a printed cell: dollars of one pass; avg: dollars per query
 //	cell(table, row, benchmark, unit)   a printed cell in any unit, such as apgr; not on measurements
 //	mean(table, row[, benchmark...])    accuracy averaged over questions, from the cells, without the printed average
 //	total(table, row[, benchmark...])   dollars of one pass over the benchmarks

@@ -8,6 +8,7 @@ import (
 	"embed"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"text/template"
@@ -82,8 +83,14 @@ func (w words) Confidence() float64 { return 100 * w.Experiment.Evaluate.Confide
 // OnLarge says whether figures and tables of metrics show the larger set.
 func (w words) OnLarge() bool { return w.run.arena() == metrics.LargeArena }
 
-// Large is how many problems of a benchmark the larger set has.
-func (w words) Large() int { return w.run.large() }
+// Large is how many problems of a benchmark the larger set has, its thousands apart.
+func (w words) Large() string {
+	n := strconv.Itoa(w.run.large())
+	for at := len(n) - 3; at > 0; at -= 3 {
+		n = n[:at] + "," + n[at:]
+	}
+	return n
+}
 
 // OwnHull says whether some rows may answer themselves, and so have a hull of their own.
 func (w words) OwnHull() bool {

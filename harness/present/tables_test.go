@@ -100,9 +100,9 @@ func TestTextsCountWhatWasMeasured(t *testing.T) {
 			if ext := filepath.Ext(file); ext != ".md" && ext != ".txt" || file == Measurements(name) {
 				continue
 			}
-			for _, wrong := range []string{"means of", "a mean of", "their mean", "1 seeds", "1 training seeds", "Rings are", "partitions", "bands their range", "Partition SD", "8000 problems a", "Seed SD"} {
+			for _, wrong := range []string{"means of", "a mean of", "their mean", "1 seeds", "1 training seeds", "Rings are", "partitions", "bands their range", "Partition SD", "8,000 problems per", "Seed SD"} {
 				if strings.Contains(text, wrong) {
-					t.Errorf("%s, of one training and 4000 problems a benchmark, says %q", file, wrong)
+					t.Errorf("%s, of one training and 4,000 problems per benchmark, says %q", file, wrong)
 				}
 			}
 		}

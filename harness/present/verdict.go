@@ -110,7 +110,7 @@ func (r Range) Percent() string {
 
 func fixedPoint(x float64) string { return fmt.Sprintf("%.1f", math.Round(10*x)/10+0) }
 
-// verdictText is what the output prints: a line a row, and the verdict as the last.
+// verdictText is what the output prints: a line per row, and the verdict as the last.
 func (r *Run) verdictText(o spec.Output) (string, error) {
 	var b strings.Builder
 	for i, pool := range r.Spec.Pools {

@@ -24,7 +24,7 @@ type Source interface {
 	Load(ctx context.Context, benchmark string) ([]routing.Problem, error)
 }
 
-// JSONL reads benchmarks from files of a data folder, one JSON object a line, plain or (.gz) compressed:
+// JSONL reads benchmarks from files of a data folder, one JSON object per line, plain or (.gz) compressed:
 //
 //	{"id": "7", "problem": "Find ...", "answer": "42"}
 //
@@ -73,7 +73,7 @@ func (s JSONL) Load(ctx context.Context, benchmark string) ([]routing.Problem, e
 		return nil, fmt.Errorf("benchmark %q: %w", benchmark, err)
 	}
 	if len(problems) == 0 {
-		return nil, fmt.Errorf("%s: holds no problem; expected one JSON object a line", path)
+		return nil, fmt.Errorf("%s: holds no problem; expected one JSON object per line", path)
 	}
 	if len(problems) < b.Size {
 		return nil, fmt.Errorf("%s: has %d problems, but benchmark %q asks for %d; lower its size", path, len(problems), benchmark, b.Size)

@@ -94,7 +94,7 @@ func TestFaultyFilesAreRefusedWithTheLine(t *testing.T) {
 		{"same id twice", "b.jsonl", good + good, `b.jsonl:2: id "b-1" is there twice; ids must be unique`},
 		{"same id with and without the name", "b.jsonl", good + `{"id": "b-1", "problem": "p", "answer": "2"}`, `b.jsonl:2: id "b-1" is there twice; ids must be unique`},
 		{"answer outside the options", "b.jsonl", `{"id": "1", "problem": "p", "answer": "D", "options": ["1", "2"]}`, `b.jsonl:1: answer "D" is neither the letter nor the text of one of the 2 options`},
-		{"nothing", "b.jsonl", "\n", "b.jsonl: holds no problem; expected one JSON object a line"},
+		{"nothing", "b.jsonl", "\n", "b.jsonl: holds no problem; expected one JSON object per line"},
 		{"not compressed", "b.jsonl.gz", good, "b.jsonl.gz: not compressed, though its name says so"},
 		{"compression cut short", "b.jsonl.gz", string(compress(t, good)[:20]), "b.jsonl.gz:1: the compressed data are cut short or damaged here"},
 	} {

@@ -241,7 +241,7 @@ func (e *experiment) head() []string {
 	return append(c,
 		fmt.Sprintf(" Intervals: %g%% paired question bootstrap, %d resamples (%d of lines Choice and Curve), stratified by benchmark, and training seeds.",
 			100*x.Evaluate.Confidence, x.Evaluate.Bootstrap, min(x.Evaluate.Bootstrap, score.ChoiceResamples)),
-		" usd is the total of one pass over a benchmark, averaged over runs; lines with benchmark=avg hold dollars a query.")
+		" usd is the total of one pass over a benchmark, averaged over runs; lines with benchmark=avg hold dollars per query.")
 }
 
 // reported averages over trainings what their routers said of their decisions on an arena; over those that said it, as the

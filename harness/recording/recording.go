@@ -21,7 +21,7 @@ import (
 
 // Table is a table of outcomes that were measured elsewhere: one graded completion, or several, of each model to each question.
 //
-// It is read from two files of one JSON object a line, plain or (with a name ending in .gz) compressed, which anybody
+// It is read from two files of one JSON object per line, plain or (with a name ending in .gz) compressed, which anybody
 // can write from their own logs:
 //
 //	queries:   {"query_id": "q1", "benchmark": "gsm8k", "problem": "...", "gold": "18", "prompt_tokens": 65, "options": ["...", "..."]}

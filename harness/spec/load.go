@@ -99,8 +99,14 @@ func (l *loader) base(d *decoder, file string, line int, under []string) (ok boo
 	_, err := fs.Stat(l.fsys, file)
 	if !fs.ValidPath(file) || errors.Is(err, fs.ErrNotExist) {
 		near := ""
-		if files := list(l.fsys, "."); slices.Contains(files, file) {
-			near = fmt.Sprintf("; did you mean %q?", file+".yaml")
+		name := strings.TrimSuffix(file, ".yaml")
+		if files := list(l.fsys, "."); slices.Contains(files, name) {
+			near = name
+		} else {
+			near = nearest(name, files)
+		}
+		if near != "" {
+			near = fmt.Sprintf("; did you mean %q?", near+".yaml")
 		}
 		d.fault(line, "base", "no file %q beside this one or built in%s", file, near)
 		return false

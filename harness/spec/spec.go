@@ -35,7 +35,7 @@ type Experiment struct {
 
 	Train Train    `yaml:"train"`
 	Test  []string `yaml:"test,omitempty"`         // benchmarks, in printing order; protocol split
-	Large int      `yaml:"large" in:"[0,1000000]"` // problems a benchmark of the set scored by the true success probability; 0: none
+	Large int      `yaml:"large" in:"[0,1000000]"` // problems per benchmark of the set scored by the true success probability; 0: none
 
 	Profile  Profile  `yaml:"profile"`
 	Targets  Targets  `yaml:"targets"`

@@ -48,7 +48,7 @@ func LiveFiles(ctx context.Context, folder, name, questions string, models []Exp
 		return nil, err
 	}
 	for _, m := range x.Priceless() {
-		return nil, fmt.Errorf("%w: what %s costs is not said; give dollars a million tokens, in and out, with --price %s=IN,OUT", spec.ErrUsage, m.Model, m.Model)
+		return nil, fmt.Errorf("%w: what %s costs is not said; give dollars per million tokens, in and out, with --price %s=IN,OUT", spec.ErrUsage, m.Model, m.Model)
 	}
 	train, test, err := halves(ctx, questions)
 	if err != nil {

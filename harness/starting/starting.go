@@ -45,7 +45,7 @@ type Expert struct {
 	Price    *Price            // nil: not known yet
 }
 
-// Price is what a model costs, in dollars a million tokens, and how that is known.
+// Price is what a model costs, in dollars per million tokens, and how that is known.
 type Price struct {
 	cost.Price
 	Inferred bool // from what was billed; otherwise somebody gave it
