@@ -157,7 +157,11 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 		if err != nil {
 			return usageError{err}
 		}
-		short = []*report.Sheet{front, digest, p.orderings.Short(rows)}
+		models, err := p.orderings.ModelSheet(p.orderingsFile, findings, rows)
+		if err != nil {
+			return usageError{err}
+		}
+		short = []*report.Sheet{front, digest, p.orderings.Short(rows), models}
 		behind = p.orderings.Behind(p.orderingsFile, p.list, findings, rows)
 	}
 	to := terminal(c.App.Writer)
@@ -241,7 +245,7 @@ func writeShort(w io.Writer, front *report.Sheet) {
 	marks := strings.NewReplacer("✔", "", "✘", "", "?", "", "–", "")
 	for i, row := range front.Grids[0].Rows {
 		var says []string
-		for k, where := range []string{"on real outcomes ", "on simulated experts "} {
+		for k, where := range []string{"on real outcomes ", "with a language model ", "on simulated experts "} {
 			text := strings.Join(strings.Fields(marks.Replace(front.Records[1+i][2+k])), " ") // no-break spaces, too
 			if text != "" && !strings.HasPrefix(text, paper.NotRun) {
 				says = append(says, where+text)

@@ -65,9 +65,9 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 	s := &report.Sheet{
 		Name:    "digest",
 		Caption: "What the paper says, in its own tables and on our measurements.",
-		Records: [][]string{{"says", "paper", "recorded", "simulated"}},
+		Records: [][]string{{"says", "paper", "recorded", "language-model", "simulated"}},
 	}
-	g := report.Grid{Head: []string{"The paper says", "Its own tables", "Real outcomes", "Simulated"}, Widths: []float64{0.28, 0.1, 0.31, 0.31}}
+	g := report.Grid{Head: []string{"The paper says", "Its own tables", "Real outcomes", "Language model", "Simulated"}, Widths: []float64{0.22, 0.1, 0.22, 0.22, 0.24}}
 	for _, d := range o.Digest {
 		if d.Group != "" {
 			heading := make([]report.Text, len(g.Head))
@@ -77,9 +77,9 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 		of := o.tellings(d, findings, rows, f)
 		verdict, part := d.onPaper(findings, f)
 		paper := verdict + part
-		recorded, simulated := o.recorded(of), o.simulated(of)
-		g.Rows = append(g.Rows, []report.Text{report.Say(upper(d.Says) + "."), report.Say(paper), verdictFirst(recorded), verdictFirst(simulated)})
-		s.Records = append(s.Records, []string{d.Says, paper, strings.Join(recorded, "; "), strings.Join(simulated, "; ")})
+		recorded, models, simulated := o.counts(of, Scale.pool), o.models(of), o.simulated(of)
+		g.Rows = append(g.Rows, []report.Text{report.Say(upper(d.Says) + "."), report.Say(paper), verdictFirst(recorded), report.Say(models...), verdictFirst(simulated)})
+		s.Records = append(s.Records, []string{d.Says, paper, strings.Join(recorded, "; "), strings.Join(models, "; "), strings.Join(simulated, "; ")})
 	}
 	s.Grids = []report.Grid{g}
 	strongest, err := o.alwaysStrongest(measured)
@@ -87,11 +87,11 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 		f.add(0, "digest", "%v", err)
 	}
 	s.Notes = append([]string{
-		"Own tables: whether the paper's numbers follow from its tables. Real outcomes: stored answers of other models; how many pools have which verdict, and the least and the greatest number over pools. " +
+		"Own tables: whether the paper's numbers follow from its tables. Real outcomes: stored answers of other models; how many pools have which verdict, and the least and the greatest number over pools. Language model: the router is one, and what was trained of it is said; " + aboutModels + " " +
 			"Simulated: experts calibrated to the paper's fixed-expert rows. What one such pool shows follows from numbers that we put in, above all how much a text shows, so it is \"assumed\"; what the larger set shows stands in brackets, with 95% intervals over questions and training seeds. Between routers that learn, the verdict is over an ensemble of pools in which those numbers vary: a sentence is confirmed if it is so on at least 95% of them; beside it stand the median, the least and the greatest.",
 		"At equal cost: accuracy can be bought, so this says whether the row lies above the best coin between the other, at any setting of its knob, and the fixed experts for the same money.",
 		"A printed number is confirmed if our whole interval lies within the margin beside it; the margins are ours, with reasons in claims-measured.csv. Where a line stands for several claims, the least favourable verdict counts, with how many have it if not all do. " +
-			"inconclusive, too, are rows that are level, the same to the last digit, and what a row that always asks the strongest expert would confirm. untestable here: it is about what a part does to a language model in fine-tuning; what our small policy shows is in brackets. assumed: it follows from a number that we put in.",
+			"inconclusive, too, are rows that are level, the same to the last digit, and what a row that always asks the strongest expert would confirm. untestable here: it is about what a part does to a language model in fine-tuning; what our small network shows is in brackets. assumed: it follows from a number that we put in.",
 	}, slices.DeleteFunc([]string{strongest, trainedOnce(rows)}, func(note string) bool { return note == "" })...)
 	return s, f.err()
 }
@@ -146,17 +146,17 @@ const noSuchRow = "no such row"
 func (o *Orderings) alwaysStrongest(measured *Measurements) (string, error) {
 	var pools []string
 	for _, scale := range o.Scales {
-		if scale.Kind != kindRecorded {
+		if !scale.pool() {
 			continue
 		}
 		for _, table := range sortedKeys(scale.Experiments) {
-			m, _, err := measured.find(scale.Experiments[table], scale, Place{"method": o.Reference, "benchmark": scale.average()})
+			cost, ok, err := o.ofStrongest(measured, scale.Experiments[table], scale, Place{"method": o.Reference, "benchmark": scale.average()})
 			if err != nil {
 				return "", err
 			}
 			pool := scale.Title
-			if cost, ok := m.Value(costShare); ok && cost.Number >= nearlyAll {
-				pool += " (" + report.Fixed(cost.Number, 2) + "% of its cost)"
+			if ok && cost >= nearlyAll && cost <= 200-nearlyAll {
+				pool += " (" + report.Fixed(cost, 2) + "% of its cost)"
 				if !slices.Contains(pools, pool) {
 					pools = append(pools, pool)
 				}
@@ -174,7 +174,7 @@ func trainedOnce(rows []Row) string {
 	var titles []string
 	for _, r := range rows {
 		for _, j := range r.Judged {
-			if j.Delta != nil && j.Delta.Once && !slices.Contains(titles, j.Scale.Title) {
+			if j.Delta != nil && j.Delta.Once && !j.Delta.These && !slices.Contains(titles, j.Scale.Title) {
 				titles = append(titles, j.Scale.Title)
 			}
 		}
@@ -223,7 +223,7 @@ func (o *Orderings) telling(id string, findings []Finding, rows []Row) telling {
 			if j.Delta != nil {
 				t.numbers = []figure{rows[i].figure(o.Reference, j)}
 			}
-			if j.Equal != nil {
+			if j.AtEqual != "" {
 				t.equalNumber = interval(j.Equal.Told, 2)
 			}
 			return t, true
@@ -259,7 +259,7 @@ func (f *Finding) figure(on OnScale) figure {
 // figure is what an ordering comes to on a scale.
 func (r *Row) figure(reference string, j Judged) figure {
 	unit := r.Ordering.unit()
-	x := figure{number: j.Delta.Number, text: r.Ordering.number(*j.Delta) + unit, brief: r.Ordering.number(*j.Delta.alone()) + unit, unit: unit, verdict: cmp.Or(j.Shows, j.Verdict)}
+	x := figure{number: j.Delta.Number, text: r.Ordering.shown(j) + unit, brief: r.Ordering.number(*j.Delta.alone()) + unit, unit: unit, verdict: cmp.Or(j.Shows, j.Verdict)}
 	if a, b := r.Ordering.A.Row, r.Ordering.B.Row; b != "" {
 		x.against = "beside " + strings.TrimPrefix(b, reference+"/")
 		if a != reference {
@@ -344,7 +344,7 @@ func (o *Orderings) resolved(of []telling) (t told, ok bool) {
 		var best told
 		found := false
 		for _, scale := range o.Scales {
-			if scale.Kind == kindRecorded {
+			if !scale.own() {
 				continue
 			}
 			if t, ok := tell(scale.ID); ok && (!found || t.verdict != NotRun) {
@@ -421,10 +421,10 @@ func (t told) beside(equal string) string {
 	return "(" + equal + ")"
 }
 
-// perPool is what a line says on each pool of recorded answers that has it.
-func (o *Orderings) perPool(of []telling) (pools []told) {
+// perPool is what a line says on each of some scales that has it.
+func (o *Orderings) perPool(of []telling, has func(Scale) bool) (pools []told) {
 	for _, scale := range o.Scales {
-		if scale.Kind != kindRecorded {
+		if !has(scale) {
 			continue
 		}
 		var all []told
@@ -440,12 +440,12 @@ func (o *Orderings) perPool(of []telling) (pools []told) {
 	return pools
 }
 
-// recorded counts the verdicts of a line over the pools of recorded answers.
-func (o *Orderings) recorded(of []telling) []string {
+// counts counts the verdicts of a line over some scales.
+func (o *Orderings) counts(of []telling, has func(Scale) bool) []string {
 	verdicts, equals, sides := map[string]int{}, map[string]int{}, map[string]int{}
 	parts := map[string][2]int{} // by verdict: claims and orderings that have it, of how many
 	var numbers []figure
-	all := o.perPool(of)
+	all := o.perPool(of, has)
 	pools := len(all)
 	for _, t := range all {
 		numbers = append(numbers, t.numbers...)

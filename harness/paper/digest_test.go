@@ -86,9 +86,9 @@ func TestTheDigestTakesTheLeastFavourableOfALine(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := [][]string{
-		{"one number", "holds", "confirmed on 1 of 2, refuted on 1; 80.0 within 5 points: 60.00 to 81.00; too low on 1", "confirmed; 80.0 within 5 points: 82.00 [81.00, 83.00]"},
-		{"two orderings", "mismatch in 1 of 2", "confirmed on 1 of 2, inconclusive on 1 (1 of 2 parts)", "refuted in 1 of 2; router/knob=2 beside cheap: +32.00 [31.00, 33.00] points, confirmed (paper 80.0 vs 55.0 %); router/knob=2 beside dear: -8.00 [-9.00, -7.00] points, refuted (paper 80.0 vs 92.5 %); at equal cost inconclusive"},
-		{"what a language model needs", "no such row", "", "untestable here (refuted); +32.00 [31.00, 33.00] points (paper 80.0 vs 55.0 %); (at equal cost refuted +1.00 [0.50, 2.00])"},
+		{"one number", "holds", "confirmed on 1 of 2, refuted on 1; 80.0 within 5 points: 60.00 to 81.00; too low on 1", "", "confirmed; 80.0 within 5 points: 82.00 [81.00, 83.00]"},
+		{"two orderings", "mismatch in 1 of 2", "confirmed on 1 of 2, inconclusive on 1 (1 of 2 parts)", "", "refuted in 1 of 2; router/knob=2 beside cheap: +32.00 [31.00, 33.00] points, confirmed (paper 80.0 vs 55.0 %); router/knob=2 beside dear: -8.00 [-9.00, -7.00] points, refuted (paper 80.0 vs 92.5 %); at equal cost inconclusive"},
+		{"what a language model needs", "no such row", "", "", "untestable here (refuted); +32.00 [31.00, 33.00] points (paper 80.0 vs 55.0 %); (at equal cost refuted +1.00 [0.50, 2.00])"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -186,9 +186,9 @@ func TestARangeOverPoolsIsOfOneNumber(t *testing.T) {
 		b    figure
 		want string
 	}{{a, "confirmed on 2 of 2|1.00 to 1.00 points"}, {other, "confirmed on 2 of 2"}, {against, "confirmed on 2 of 2"}} {
-		lines := o.recorded([]telling{func(scale string) (told, bool) {
+		lines := o.counts([]telling{func(scale string) (told, bool) {
 			return told{verdict: Confirmed, numbers: []figure{map[string]figure{"p": a, "q": c.b}[scale]}}, true
-		}})
+		}}, Scale.pool)
 		if strings.Join(lines, "|") != c.want {
 			t.Errorf("%d: %q", i, lines)
 		}
@@ -257,7 +257,7 @@ func TestTheDigestSaysWhatWasNotRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got[0][3] != "confirmed; 80.0 within 5 points: 82.00 [81.00, 83.00]" || got[1][3] != "not run" || got[0][2] != "confirmed on 1 of 2, not run on 1" {
+	if got[0][4] != "confirmed; 80.0 within 5 points: 82.00 [81.00, 83.00]" || got[1][4] != "not run" || got[0][2] != "confirmed on 1 of 2, not run on 1" {
 		t.Errorf("%q", got)
 	}
 }

@@ -41,14 +41,14 @@ const space = "\u00a0"
 // answers gain. Nothing of it is longer than a line or two of a narrow column; DigestSheet has the rest.
 func (o *Orderings) FrontSheet(file string, findings []Finding, rows []Row, measured *Measurements) (*report.Sheet, error) {
 	f := &faults{file: file}
-	claims := report.Grid{Head: []string{"The paper says", "Its own tables", "Real outcomes", "Simulated"}, Widths: []float64{0.34, 0.18, 0.24, 0.24}}
-	s := &report.Sheet{Name: "front", Caption: "What the paper says, in its own tables and on our measurements.", Records: [][]string{{"says", "paper", "recorded", "simulated"}}}
+	claims := report.Grid{Head: []string{"The paper says", "Its own tables", "Real outcomes", "Language model", "Simulated"}, Widths: []float64{0.26, 0.14, 0.2, 0.2, 0.2}}
+	s := &report.Sheet{Name: "front", Caption: "What the paper says, in its own tables and on our measurements.", Records: [][]string{{"says", "paper", "recorded", "language-model", "simulated"}}}
 	for _, d := range o.Digest {
 		if d.Front == "" {
 			continue
 		}
 		of := o.tellings(d, findings, rows, f)
-		cells := [][]string{d.frontPaper(findings, f), frontRecorded(o.perPool(of)), o.frontSimulated(of)}
+		cells := [][]string{d.frontPaper(findings, f), frontRecorded(o.perPool(of, Scale.pool)), o.frontModels(of), o.frontSimulated(of)}
 		row, record := []report.Text{report.Say(upper(d.Front))}, []string{d.Front}
 		for _, lines := range cells {
 			row, record = append(row, report.Say(lines...)), append(record, strings.Join(lines, "; "))
@@ -61,8 +61,8 @@ func (o *Orderings) FrontSheet(file string, findings []Finding, rows []Row, meas
 	}
 	s.Grids = []report.Grid{claims, gains}
 	s.Notes = []string{
-		yes + " holds or confirmed, " + no + " does not hold or refuted, " + open + " inconclusive, " + nothing + " no verdict. A count is of pools of real outcomes, or of the parts of a claim; mixed: no verdict has more than half of the pools. " +
-			"assumed: it follows from a number that we put in, and what our rows show stands in brackets. untestable here: it takes a language model as the router.",
+		yes + " holds or confirmed, " + no + " does not hold or refuted, " + open + " inconclusive, " + nothing + " no verdict. A count is of pools, or of the parts of a claim; mixed: no verdict has more than half of the pools. " +
+			"assumed: it follows from a number that we put in, and what our rows show stands in brackets. untestable here: it takes a language model as the router. Language model: " + aboutModels,
 		"Gain: points of accuracy above a coin flip between two fixed experts that costs as much, mean over 19 budgets; " + yes + " or " + no + " where the 95% interval has no 0. Trained rows are taken over the whole curve of their knob, which may lie below where they stand.",
 	}
 	return s, f.err()
@@ -98,16 +98,22 @@ func frontRecorded(pools []told) []string {
 				continue
 			}
 			text := fmt.Sprintf("%s on %d of %d", verdict, n, len(pools))
-			if last.shows == "" {
+			switch {
+			case last.shows == "":
 				return marked(verdict, before+text)
+			case last.verdict == Untestable: // what a small network shows is no verdict on a language model
+				return marked(Untestable, Untestable)
 			}
 			return marked(last.verdict, before+last.verdict+" ("+text+")")
+		}
+		if last.verdict == Untestable {
+			return marked(Untestable, Untestable)
 		}
 		return marked(Inconclusive, before+fmt.Sprintf("mixed: %s on %d of %d", Confirmed, counts[Confirmed], len(pools)))
 	}
 	lines := []string{say(told.decides, "")}
 	for _, t := range pools {
-		if t.equal == "" {
+		if t.equal == "" || t.verdict == Untestable {
 			return lines
 		}
 	}
@@ -139,7 +145,7 @@ func (o *Orderings) frontGains(measured *Measurements) (report.Grid, error) {
 	}
 	for _, scale := range o.Scales {
 		experiment, ok := scale.experiment("main")
-		if !ok || scale.Kind != kindRecorded {
+		if !ok || !scale.pool() {
 			continue
 		}
 		row := []report.Text{report.Say(scale.Title)}

@@ -5,6 +5,7 @@ package paper
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -38,6 +39,7 @@ type Contrast struct {
 	Paired bool // from differences question by question or seed by seed; otherwise the intervals of both rows were combined
 	Seeds  int  // training seeds whose spread was made into the interval here; 0: none, it is in the interval as it was measured
 	Once   bool // a row was trained once here: nothing says what another training would give
+	These  bool // what is said is said of the routers that were trained, and of no other training
 
 	Questions int    // that both rows were scored on; 0: none was drawn, or their number was not measured
 	Pools     *Pools // of an ensemble, whose median the number is; nil: it is of one pool
@@ -193,10 +195,13 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 			return j, nil
 		}
 	}
+	a, b := o.sides(x, rows, scale)
+	if !o.states(scale, a, b) {
+		return j, nil
+	}
 	if scale.Kind == kindEnsemble {
 		return o.judgePools(x, rows, scale, measured)
 	}
-	a, b := o.sides(x, rows, scale)
 	if x.Metric == hullGain {
 		m, _, err := measured.find(rows.Experiment, scale, b)
 		if err != nil {
@@ -219,7 +224,8 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 			return o.notRun(j, rows.Experiment, measured, errNotRun)
 		}
 		better := e.better()
-		j.Delta = &better
+		e.Told = e.told(x.Is)
+		j.Delta, j.Equal = &better, e
 		j.Verdict, j.Why = x.tradeOff(*e)
 	default:
 		delta, err := measure(x.Metric)
@@ -296,8 +302,8 @@ func overruled(needs string) string {
 	return map[string]string{languageModel: Untestable, assumption: Assumed}[needs]
 }
 
-// nearlyAll is the share of the strongest expert's cost, in percent, from which a router is that expert: who takes no more than a hundredth of
-// the money elsewhere moves accuracy by about a point at most, which is what sentences of the paper call level.
+// nearlyAll is the share of the strongest expert's cost, in percent, from which a router is that expert, as far above 100 as below: who takes no
+// more than a hundredth of the money elsewhere moves accuracy by about a point at most, which is what sentences of the paper call level.
 const nearlyAll = 99
 
 // bought says whether the row that is to be more accurate is the strongest expert but for its name: it asks that expert always, or all but
@@ -316,21 +322,38 @@ func (o *Orderings) bought(measured *Measurements, experiment string, scale Scal
 		if equal != nil {
 			lead = equal.B
 		}
+	default:
+		return false, nil // they are to be level
 	}
 	if lead.Bounded && lead.Low > 0 || slices.Contains(o.Experts, better["method"]) {
 		return false, nil
 	}
-	m, _, err := measured.find(experiment, scale, better)
-	if err != nil {
-		return false, err
+	cost, ok, err := o.ofStrongest(measured, experiment, scale, better)
+	return ok && cost >= nearlyAll && cost <= 200-nearlyAll, err
+}
+
+// ofStrongest is the cost of a row in percent of the strongest expert's, which need not be the dearest; false if it was not measured.
+func (o *Orderings) ofStrongest(measured *Measurements, experiment string, scale Scale, at Place) (share float64, ok bool, err error) {
+	strongest := maps.Clone(at)
+	strongest["method"] = o.row(scale, experiment, o.Strongest)
+	shares := [2]float64{0, 100}
+	for i, at := range []Place{at, strongest} {
+		m, _, err := measured.find(experiment, scale, at)
+		if err != nil {
+			return 0, false, err
+		}
+		if v, ok := m.Value(costShare); ok {
+			shares[i] = v.Number
+		} else if i == 0 {
+			return 0, false, nil
+		}
 	}
-	cost, ok := m.Value(costShare)
-	return ok && cost.Number >= nearlyAll, nil
+	return 100 * shares[0] / shares[1], true, nil
 }
 
 // verdict reads the verdict off an interval. What is level to the last digit is neither above nor below.
 func (o *Ordering) verdict(d Contrast) string {
-	if !d.Bounded || d.Once {
+	if !d.decides() {
 		return Inconclusive
 	}
 	low, high := d.Low, d.High
@@ -362,7 +385,7 @@ func (o *Ordering) atEqualCost(e EqualCost) string {
 		return o.verdict(e.Told)
 	}
 	switch {
-	case !e.A.Bounded || !e.B.Bounded || e.A.Once || e.B.Once:
+	case !e.A.decides() || !e.B.decides():
 		return Inconclusive
 	case e.A.High <= o.Margin && e.B.High <= o.Margin:
 		return Confirmed
@@ -427,6 +450,9 @@ func (c Contrast) why(verdict string) string {
 	}
 	return ""
 }
+
+// decides says whether there is an interval that a verdict can be read off.
+func (c Contrast) decides() bool { return c.Bounded && (!c.Once || c.These) }
 
 // level says whether two rows are the same whatever is drawn: two routers that decide alike.
 func (c Contrast) level() bool { return c.Bounded && c.Low == 0 && c.High == 0 }
@@ -499,6 +525,7 @@ func (o *Orderings) widen(c *Contrast, measured *Measurements, experiment string
 		c.questions = [2]float64{c.Number - c.Low, c.High - c.Number}
 	}
 	c.Once = measured.once(experiment, scale, a["method"], o.Seedless) || measured.once(experiment, scale, b["method"], o.Seedless)
+	c.These = scale.model()
 	if n > 0 && c.Bounded {
 		c.Seeds, c.spread = n, spread
 		c.Low = c.Number - c.reach(0, 0.025)
@@ -544,7 +571,7 @@ func (o *Orderings) equalCost(measured *Measurements, experiment string, scale S
 		e := &EqualCost{A: Contrast{Value: lead, Paired: true}, B: Contrast{Value: other, Paired: true}}
 		for unit, c := range map[string]*Contrast{leadUnit: &e.A, otherLeadUnit: &e.B} {
 			spread, n := metrics.Mean{}, 0
-			if scale.Kind != kindRecorded { // where partitions are in the interval as it was measured
+			if !scale.folded() { // where partitions are in the interval as it was measured
 				spread, n = spreadOf(measured.seeds(experiment, scale, line.at), unit)
 			}
 			c.Value = withoutSeeds(c.Value, spread)
@@ -668,7 +695,7 @@ func unpaired(a, b metrics.Value) metrics.Value {
 // independent trainings: their bound is in the intervals as they were measured. A row without lines of single seeds is the same
 // under all of them; one side may be nil.
 func seedSpread(measured *Measurements, experiment string, scale Scale, a, b *Place, unit string) (spread metrics.Mean, n int, err error) {
-	if scale.Kind == kindRecorded {
+	if scale.folded() {
 		return metrics.Mean{}, 0, nil
 	}
 	var sa, sb map[string]metrics.Measurement

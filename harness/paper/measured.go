@@ -77,6 +77,7 @@ func (c *Claim) onScale(o ours) (OnScale, error) {
 	} else {
 		var v Contrast
 		if v, err = o.band(c.Ours.formula.node); err == nil {
+			v.These = o.scale.model()
 			s.Value = &v
 			if c.Printed != "" {
 				s.Verdict = c.printedVerdict(v)
@@ -92,6 +93,9 @@ func (c *Claim) onScale(o ours) (OnScale, error) {
 		return s, err
 	default:
 		needs := c.Ours.Needs
+		if needs == languageModel && o.scale.model() {
+			needs = ""
+		}
 		if needs == "" && o.scale.Kind == kindSimulated && o.orderings.OnePool != "" {
 			if c.Ours.formula.compares() && o.orderings.learners(c.learnt(o)...) {
 				s.Verdict, s.Why = Inconclusive, whyOnePool
@@ -174,7 +178,7 @@ func (o ours) reading(experiment string, at Place, units ...string) (reading, er
 
 // seeds returns a unit by seed, and nil unless every line of a single seed has it. Partitions of the same questions are no seeds.
 func (o ours) seeds(experiment string, at Place, unit string) map[string]float64 {
-	if o.scale.Kind == "recorded" {
+	if o.scale.folded() {
 		return nil
 	}
 	lines := o.measured.seeds(experiment, o.scale, at)
@@ -552,6 +556,7 @@ func (o ours) judge(c comparison, s *OnScale) error {
 		if err != nil {
 			return err
 		}
+		v.These = o.scale.model()
 		is, bound := "above", v.Low
 		if p.sign[0] == '<' {
 			is, bound = "below", -v.High

@@ -59,7 +59,7 @@ func (c Contrast) p(side int, far float64) float64 {
 // two routers that decide alike.
 func (o *Ordering) tested(j Judged) *Tested {
 	c := j.Delta
-	if c == nil || j.Why != "" || !slices.Contains([]string{Confirmed, Refuted, Inconclusive}, j.Verdict) || !c.Bounded || c.Once || c.reach(0, leastP)+c.reach(1, leastP) == 0 {
+	if c == nil || j.Why != "" || !slices.Contains([]string{Confirmed, Refuted, Inconclusive}, j.Verdict) || !c.decides() || c.reach(0, leastP)+c.reach(1, leastP) == 0 {
 		return nil
 	}
 	const below, above = 0, 1

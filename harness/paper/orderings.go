@@ -28,9 +28,13 @@ type Orderings struct {
 	Digest []DigestLine `yaml:"digest"`
 	Front  []FrontRow   `yaml:"front"` // rows of the front page's table of real outcomes
 
+	Models []ModelLine `yaml:"language-models"` // the table of what language models say
+
 	// OnePool is why a number of one simulated pool decides nothing, so that claims and orderings there are assumed, but for those between
 	// two learners, which are inconclusive; empty: it decides.
 	OnePool string `yaml:"one-pool"`
+
+	Strongest string `yaml:"strongest"` // the paper's row that asks the strongest expert always
 
 	// Experts are the rows, as measurements call them, that ask one expert whatever the question: a sentence about one is about the expert.
 	Experts []string `yaml:"experts"`
@@ -49,6 +53,10 @@ type Scale struct {
 	Kind    string            `yaml:"kind"`    // the key of an ordering that says which rows are meant
 	Keys    map[string]string `yaml:"keys"`    // of its measurements
 	Average string            `yaml:"average"` // value of the key benchmark over all questions, the only one that it shares with the paper; empty: avg
+
+	Trains string `yaml:"trains"` // of a language model: which of its weights were trained
+	Study  string `yaml:"study"`  // of a language model: the experiment
+	Seeds  bool   `yaml:"seeds"`  // low and high of its measurements are the least and the most over training seeds
 
 	Experiments map[string]string `yaml:"experiments"` // experiment of each of the paper's tables that it has; empty: all, by the table's name
 	Rows        map[string]string `yaml:"rows"`        // what it calls each of the paper's rows that it has; empty: all, by the same names
@@ -95,6 +103,7 @@ type Ordering struct {
 	Training    *Rows `yaml:"training"`
 	Environment *Rows `yaml:"environment"`
 	Recorded    *Rows `yaml:"recorded"`
+	Model       *Rows `yaml:"language-model"`
 
 	line int
 }
@@ -132,17 +141,45 @@ const (
 	kindSimulated = "simulated"
 	kindEnsemble  = "ensemble"
 	kindRecorded  = "recorded"
+	kindModel     = languageModel // the router is one: what a part does to it is measured, and needs nothing else
 )
 
-var kinds = []string{kindSimulated, kindEnsemble, "training", "environment", kindRecorded}
+var kinds = []string{kindSimulated, kindEnsemble, "training", "environment", kindRecorded, kindModel}
 
 // bySeeds says whether the low and high of the scale's measurements are the least and the most over training seeds.
-func (s Scale) bySeeds() bool { return s.Kind == "training" || s.Kind == "environment" }
+func (s Scale) bySeeds() bool { return s.Kind == "training" || s.Kind == "environment" || s.Seeds }
+
+// own says whether the scale's answers are drawn by the program, for routers that are no language models; pool, whether it is one of recorded
+// answers, for such routers; model, whether the router is a language model.
+func (s Scale) own() bool   { return !s.pool() && !s.model() }
+func (s Scale) pool() bool  { return s.Kind == kindRecorded }
+func (s Scale) model() bool { return s.Kind == kindModel }
+
+// folded says whether its rows were cross-validated on recorded answers.
+func (s Scale) folded() bool { return !s.own() && !s.Seeds }
+
+// states says whether a sentence about two rows is stated on the scale: an ensemble and a language model have the rows that they name, and
+// what is said of two experts says nothing of a language model.
+func (o *Orderings) states(s Scale, a, b Place) bool {
+	switch s.Kind {
+	case kindModel:
+		if slices.Contains(o.Experts, a["method"]) && slices.Contains(o.Experts, b["method"]) {
+			return false
+		}
+	case kindEnsemble:
+	default:
+		return true
+	}
+	return s.named(a) && s.named(b)
+}
 
 // on returns the rows of an ordering on scales of a kind, and false if it has none there. Orderings about a table
 // are stated on simulated scales and ensembles unless they say otherwise.
 func (o *Ordering) on(kind, table string) (Rows, bool) {
-	rows := map[string]*Rows{kindSimulated: o.Simulated, kindEnsemble: o.Ensemble, "training": o.Training, "environment": o.Environment, kindRecorded: o.Recorded}[kind]
+	rows := map[string]*Rows{kindSimulated: o.Simulated, kindEnsemble: o.Ensemble, "training": o.Training, "environment": o.Environment, kindRecorded: o.Recorded, kindModel: o.Model}[kind]
+	if kind == kindModel && rows == nil && o.Recorded != nil {
+		rows = &Rows{A: o.Recorded.A, B: o.Recorded.B, None: o.Recorded.None} // the same rows, on the pools that have them
+	}
 	r := Rows{}
 	switch {
 	case rows != nil && rows.None,
@@ -152,7 +189,7 @@ func (o *Ordering) on(kind, table string) (Rows, bool) {
 	case rows != nil:
 		r = *rows
 	}
-	if r.Experiment == "" && kind != kindRecorded && kind != kindEnsemble {
+	if r.Experiment == "" && !hasExperiments(kind) {
 		r.Experiment = table
 	}
 	if r.A.empty() {
@@ -167,7 +204,15 @@ func (o *Ordering) on(kind, table string) (Rows, bool) {
 	if r.Reason == "" {
 		r.Reason = o.Reason
 	}
+	if kind == kindModel && r.Needs == languageModel {
+		r.Needs, r.Reason = "", ""
+	}
 	return r, true
+}
+
+// hasExperiments says whether scales of a kind name the experiment of each table.
+func hasExperiments(kind string) bool {
+	return slices.Contains([]string{kindRecorded, kindEnsemble, kindModel}, kind)
 }
 
 // stated says whether an ordering has rows on any scale.
@@ -192,6 +237,8 @@ func ReadOrderings(file string, data []byte) (*Orderings, error) {
 			f.add(scales[i], "scale", "id and title must both be set")
 		case !slices.Contains(kinds, s.Kind):
 			f.add(scales[i], s.ID, "unknown kind %q; known: %s", s.Kind, strings.Join(kinds, ", "))
+		case (s.Kind == kindModel) != (s.Trains != "" && s.Study != ""):
+			f.add(scales[i], s.ID, "trains and study go with kind %s, and only with it", kindModel)
 		}
 		if first := slices.IndexFunc(o.Scales, func(other Scale) bool { return other.ID == s.ID }); first < i {
 			f.add(scales[i], s.ID, "the id is taken by line %d", scales[first])
@@ -211,6 +258,7 @@ func ReadOrderings(file string, data []byte) (*Orderings, error) {
 	}
 	o.checkScales(f)
 	o.checkDigest(linesOf(data, "digest"), f)
+	o.checkModels(linesOf(data, "language-models"), f)
 	return o, f.err()
 }
 
@@ -265,7 +313,7 @@ func (o *Ordering) check(table string, f *faults) {
 		switch {
 		case r.A.empty() || r.B.empty():
 			f.add(o.line, o.ID, "%s: a and b must both be set", kind)
-		case r.Experiment == "" && kind != kindRecorded && kind != kindEnsemble:
+		case r.Experiment == "" && !hasExperiments(kind):
 			f.add(o.line, o.ID, "%s: no experiment; the section has no table to name it", kind)
 		case !slices.Contains(needs, r.Needs):
 			f.add(o.line, o.ID, "%s: unknown needs %q; known: %s, %s", kind, r.Needs, languageModel, assumption)
@@ -296,18 +344,12 @@ func (o *Orderings) Rows() []Named {
 				if experiment == "" {
 					experiment, ok = scale.experiment(s.Table)
 				}
-				var rows []string
-				for _, side := range []Operand{r.A, r.B} {
-					row := o.row(scale, experiment, side.Row)
-					if side.Keys != nil {
-						row = side.Keys["method"]
-					}
-					rows = append(rows, row)
+				r.Experiment = experiment
+				a, b := o.sides(&s.Orderings[i], r, scale)
+				if !o.states(scale, a, b) {
+					continue
 				}
-				if scale.Kind == kindEnsemble && slices.ContainsFunc(rows, func(row string) bool { return !scale.named(Place{"method": row}) }) {
-					continue // not stated there, see judgePools
-				}
-				for _, row := range rows {
+				for _, row := range []string{a["method"], b["method"]} {
 					if n := (Named{experiment, row}); ok && row != "" && !slices.Contains(all, n) {
 						all = append(all, n)
 					}

@@ -129,12 +129,19 @@ func TestARowThatAlwaysAsksTheStrongestConfirmsNothing(t *testing.T) {
 		{"the other row asks it always", above, []float64{-2, -3, -1}, []float64{0, -1, 1}, 50, 100, nil, Confirmed, "", "confirmed"},
 		{"refuted all the same", above, []float64{2, 1, 3}, []float64{0, -1, 1}, 100, 5, nil, Refuted, "", "refuted"},
 		{"it is that expert", above, []float64{-2, -3, -1}, []float64{0, 0, 0}, 100, 5, []string{"ours"}, Confirmed, "", "confirmed"},
+		{"the strongest is not the dearest", above, []float64{-2, -3, -1}, []float64{0, -1, 1}, 40, 5, nil, Inconclusive, "always asks the strongest", "inconclusive (always asks the strongest)"},
+		{"dearer than the strongest", above, []float64{-2, -3, -1}, []float64{0, -1, 1}, 41, 5, nil, Confirmed, "", "confirmed"},
 		{"level", above, []float64{0, 0, 0}, []float64{0, 0, 0}, 100, 5, nil, Inconclusive, "level", "inconclusive (level)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := orderings(t, c.item)
-			o.Experts = c.experts
+			o.Experts, o.Strongest = c.experts, "dear"
+			strongest := 100.0
+			if c.cost < 50 {
+				strongest = 40
+			}
 			m := measured(t,
+				line("paper", "dear", points("accuracy-%", 53, 52, 54)+points("cost-share-%", strongest)),
 				line("paper", "cheap", points("accuracy-%", 50, 49, 51)+points("difference-points", c.difference...)+points("cost-share-%", c.margin)+points("lead-points", -1, -2, 1)+points("other-lead-points", c.lead...)),
 				line("paper", "ours", points("accuracy-%", 52, 51, 53)+points("cost-share-%", c.cost)))
 			j := judged(t, o, m)
@@ -434,11 +441,14 @@ func TestATradeOffIsComparedByLeads(t *testing.T) {
 		j := judged(t, orderings(t, "{id: x, source: s, says: y, a: cheap, b: router/knob=2, paper: none, metric: equal-cost, is: "+c.is+"}"), measured(t,
 			line("paper", "cheap", points("accuracy-%", 50, 49, 51)+points("difference-points", 1, 0.5, 1.5)+points("lead-points", c.lead...)+points("other-lead-points", c.other...)),
 			line("paper", "ours", points("accuracy-%", 49, 48, 50))))
-		if j.Verdict != c.verdict || j.Why != c.why || (j.Tested != nil) != c.p || j.Cost != nil || j.Equal != nil {
+		if j.Verdict != c.verdict || j.Why != c.why || (j.Tested != nil) != c.p || j.Cost != nil || j.AtEqual != "" {
 			t.Errorf("%s, %v and %v: %+v, want %s, %q", c.is, c.lead, c.other, j, c.verdict, c.why)
 		}
 		if diff := cmp.Diff(c.want, []float64{j.Delta.Number, j.Delta.Low, j.Delta.High}); diff != "" {
 			t.Errorf("%s, %v and %v: %s", c.is, c.lead, c.other, diff)
+		}
+		if got := (&Ordering{Metric: atEqualCost}).shown(j); c.why == "neither leads" && got != "leads -2.00 [-3.00, -1.00] and -1.00 [-3.00, -0.50]" || c.why == "" && strings.Contains(got, "and") {
+			t.Errorf("%v and %v are shown as %s", c.lead, c.other, got)
 		}
 	}
 	j := judged(t, orderings(t, "{id: x, source: s, says: y, a: cheap, b: router/knob=2, paper: none, metric: equal-cost, is: above}"),

@@ -59,9 +59,6 @@ func (o *Orderings) judgePools(x *Ordering, rows Rows, scale Scale, measured *Me
 	j := Judged{Scale: scale}
 	experiment := rows.Experiment
 	a, b := o.sides(x, rows, scale)
-	if !scale.named(a) || !scale.named(b) {
-		return j, nil
-	}
 	var deltas, costs, ours, theirs []float64
 	for _, pool := range measured.pools(experiment, scale) {
 		one := scale.of(pool)

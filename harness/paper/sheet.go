@@ -106,19 +106,18 @@ func (o *Orderings) MeasuredSheet(findings []Finding) *report.Sheet {
 			s.Records = append(s.Records, append(record, strings.TrimSpace(on.Unit), on.Against, seeds, f.OursReason))
 		}
 	}
-	for _, recorded := range []bool{false, true} {
+	for _, of := range []struct {
+		title string
+		has   func(Scale) bool
+	}{{"On simulated experts", Scale.own}, {"On recorded answers", Scale.pool}, {"With a language model as the router", Scale.model}} {
 		var some []int
 		for i, scale := range scales {
-			if (scale.Kind == kindRecorded) == recorded {
+			if of.has(scale) {
 				some = append(some, i)
 			}
 		}
 		for chunk := range slices.Chunk(some, abreast) {
-			title := "On simulated experts"
-			if recorded {
-				title = "On recorded answers"
-			}
-			if g := claimsGrid(title, scales, stated, chunk); len(g.Rows) > 0 {
+			if g := claimsGrid(of.title, scales, stated, chunk); len(g.Rows) > 0 {
 				s.Grids = append(s.Grids, g)
 			}
 		}
@@ -259,7 +258,7 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 			"Simulated: the ensemble of pools, or else the larger set, the sizes of the paper or the small environment. At equal cost: whether the row that is to be above lies, at its own cost, above the best coin between the other, at any setting of its knob, and the fixed experts. level: the same to the last digit, as of two routers that decide alike.",
 			"untestable here: without a language model; assumed: follows from a stated parameter of the simulation; what our rows show is in brackets.",
 			"Left after Holm and FDR: of the row's verdicts on all scales that confirm or refute, how many survive that many verdicts are given at once, adjusted within a section and scale, and over all. How: verdicts.md.",
-			"Real outcomes: " + yes + " confirmed, " + no + " refuted, = inconclusive since level, " + open + " inconclusive, in brackets where it is untestable here.",
+			"Real outcomes and language models: " + yes + " confirmed, " + no + " refuted, = inconclusive since level, " + open + " inconclusive, in brackets where it is untestable here.",
 		},
 		Records: [][]string{{"id", "simulated", "equal-cost", "left"}},
 	}
@@ -267,19 +266,11 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 		s.Notes = append(s.Notes, once)
 	}
 	own := report.Grid{Head: []string{"Ordering", "Simulated", "At equal cost", "Left after Holm and FDR"}, Widths: []float64{0.5, 0.2, 0.17, 0.13}}
-	outcomes := report.Grid{Title: "On real outcomes", Head: []string{"Ordering"}, Widths: []float64{0.64}}
-	var recorded []int
-	for i, scale := range o.Scales {
-		if scale.Kind == kindRecorded {
-			recorded = append(recorded, i)
-			pool := strconv.Itoa(len(recorded)) // titles would leave no room for the orderings
-			outcomes.Head = append(outcomes.Head, pool)
-			outcomes.Title += map[bool]string{true: ": ", false: ", "}[pool == "1"] + pool + " " + scale.Title
-			s.Records[0] = append(s.Records[0], scale.ID)
+	marked := []*markGrid{o.marks("On real outcomes", Scale.pool), o.marks("With a language model as the router", Scale.model)}
+	for _, m := range marked {
+		for _, i := range m.scales {
+			s.Records[0] = append(s.Records[0], o.Scales[i].ID)
 		}
-	}
-	for range recorded {
-		outcomes.Widths = append(outcomes.Widths, 0.36/float64(len(recorded)))
 	}
 	sections := map[*report.Grid]*Section{}
 	add := func(g *report.Grid, r Row, cells []string) {
@@ -303,21 +294,48 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 		j := resolving(r.Judged)
 		cells := []string{j.phrase(), j.atEqualCost(), survivors(r.Judged)}
 		add(&own, r, cells)
-		var marks []string
-		for _, i := range recorded {
-			marks = append(marks, r.Judged[i].mark())
-			cells = append(cells, r.Judged[i].phrase())
-		}
-		if slices.ContainsFunc(marks, func(m string) bool { return m != "" }) {
-			add(&outcomes, r, marks)
+		for _, m := range marked {
+			var marks []string
+			for _, i := range m.scales {
+				marks = append(marks, r.Judged[i].mark())
+				cells = append(cells, r.Judged[i].phrase())
+			}
+			if slices.ContainsFunc(marks, func(m string) bool { return m != "" }) {
+				add(&m.Grid, r, marks)
+			}
 		}
 		s.Records = append(s.Records, append([]string{r.Ordering.ID}, cells...))
 	}
 	s.Grids = []report.Grid{own}
-	if len(outcomes.Rows) > 0 {
-		s.Grids = append(s.Grids, outcomes)
+	for _, m := range marked {
+		if len(m.Rows) > 0 {
+			s.Grids = append(s.Grids, m.Grid)
+		}
 	}
 	return s
+}
+
+// markGrid is a grid with a column of marks for each of some scales.
+type markGrid struct {
+	report.Grid
+	scales []int // their places in the list
+}
+
+// marks is an empty grid for the scales of which has is true. Its title numbers them, since their titles would leave no room for the orderings.
+func (o *Orderings) marks(title string, has func(Scale) bool) *markGrid {
+	m := &markGrid{Grid: report.Grid{Title: title, Head: []string{"Ordering"}, Widths: []float64{0.64}}}
+	for i, scale := range o.Scales {
+		if has(scale) {
+			m.scales = append(m.scales, i)
+			n := strconv.Itoa(len(m.scales))
+			m.Head = append(m.Head, n)
+			m.Title += map[bool]string{true: ": ", false: ", "}[n == "1"] + n + " " + scale.Title
+		}
+	}
+	for range m.scales {
+		m.Widths = append(m.Widths, 0.36/float64(len(m.scales)))
+	}
+	return m
 }
 
 // mark is a verdict in one sign, in brackets where it decides nothing; empty: nothing is stated there.
@@ -343,7 +361,7 @@ func (j Judged) mark() string {
 func resolving(all []Judged) Judged {
 	best := Judged{}
 	for _, j := range all {
-		if j.Scale.Kind != kindRecorded && j.Verdict != NotStated && (j.Delta != nil || best.Delta == nil) {
+		if j.Scale.own() && j.Verdict != NotStated && (j.Delta != nil || best.Delta == nil) {
 			best = j
 		}
 	}
@@ -495,12 +513,12 @@ func (o *Ordering) fill(j Judged, cells []report.Text) {
 	if j.Delta == nil {
 		return
 	}
-	difference := append([]string{o.number(*j.Delta)}, j.Delta.trainings()...)
+	difference := append([]string{o.shown(j)}, j.Delta.trainings()...)
 	if j.Cost != nil {
 		difference = append(difference, "cost "+signed(j.Cost.Number, 1))
 	}
 	cells[2] = report.Say(difference...)
-	if j.Equal != nil {
+	if j.AtEqual != "" {
 		cells[3] = report.Say(interval(j.Equal.Told, 2))
 	}
 	if j.Delta.Questions > 0 {
@@ -532,7 +550,7 @@ func cell(o *Ordering, j Judged) report.Text {
 	if j.Delta == nil {
 		return t
 	}
-	t.Lines = append(t.Lines, o.number(*j.Delta))
+	t.Lines = append(t.Lines, o.shown(j))
 	if j.Tested != nil {
 		t.Lines = append(t.Lines, j.Tested.line())
 	}
@@ -540,10 +558,18 @@ func cell(o *Ordering, j Judged) report.Text {
 	if j.Cost != nil {
 		t.Lines = append(t.Lines, "cost "+signed(j.Cost.Number, 1))
 	}
-	if j.Equal != nil {
+	if j.AtEqual != "" {
 		t.Lines = append(t.Lines, "equal cost "+interval(j.Equal.Told, 2))
 	}
 	return t
+}
+
+// shown prints what a verdict is read off: a difference, or both leads where two trade-offs have none.
+func (o *Ordering) shown(j Judged) string {
+	if j.Why == whyNeither || j.Why == whyBoth {
+		return "leads " + interval(j.Equal.A, 2) + " and " + interval(j.Equal.B, 2)
+	}
+	return o.number(*j.Delta)
 }
 
 // number prints a difference with as many digits as its unit bears.
