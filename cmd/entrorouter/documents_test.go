@@ -69,7 +69,6 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter init FOLDER", as: "entrorouter init logs", why: "with prices", exit: 2, prints: `logs/prices/logs\.yaml is there already`},
 	{command: "entrorouter run logs/logs.yaml --data logs --figures mine/figures", edit: fewerSteps("logs/logs.yaml"), why: "fewer folds and steps", prints: `(?s)Best mixture.*EntroRouter.*written to mine/figures`},
 	{command: "entrorouter check logs/logs.yaml --data logs --against logs/reference --update", prints: `logs/reference/logs/measurements\.txt: \d+ lines of measurements`},
-	{command: "entrorouter check logs/logs.yaml --data logs --against logs/reference", prints: `the same`},
 	{command: "entrorouter run logs/vectors.yaml --data logs", edit: ownVectors, why: "fewer folds and steps", prints: `(?s)Best mixture.*EntroRouter`},
 	{command: "mkdir -p mine/pools"},
 	{command: "cp experiments/live.yaml mine/"},

@@ -172,14 +172,8 @@ func (o *Orderings) models(of []telling) (lines []string) {
 func (o *Orderings) frontModels(of []telling) (lines []string) {
 	for _, weights := range o.trained() {
 		if some := o.perPool(of, training(weights)); len(some) > 0 {
-			said := frontRecorded(some)
-			mark, text, _ := strings.Cut(said[0], space)
-			line := mark + space + weights + ": " + text
-			if len(said) > 1 {
-				_, equal, _ := strings.Cut(said[1], space)
-				line += "; " + equal
-			}
-			lines = append(lines, strings.ReplaceAll(line, " on 1 of 1", ""))
+			mark, text, _ := strings.Cut(frontRecorded(some)[0], space)
+			lines = append(lines, mark+space+weights+": "+strings.TrimSuffix(text, " on 1 of 1"))
 		}
 	}
 	if lines == nil {

@@ -404,16 +404,16 @@ func (j Judged) atEqualCost() string {
 	return j.AtEqual
 }
 
-// verdictWords are the verdicts in the order of the summary.
-var verdictWords = []string{Confirmed, Refuted, Inconclusive, Untestable, Assumed, NotRun}
+// verdictWords are the verdicts in the order of the summary; wordWidths is the room that each has at the head of a printed column.
+var (
+	verdictWords = []string{Confirmed, Refuted, Inconclusive, Untestable, Assumed, NotRun}
+	wordWidths   = []float64{0.098, 0.08, 0.12, 0.102, 0.085, 0.06}
+)
 
 // tally counts verdicts by scale; those of a scale are in the order of o.Scales.
 func (o *Orderings) tally(title string, given func(scale int) []string) report.Grid {
-	g := report.Grid{Title: title, Head: []string{"Scale"}, Widths: []float64{0.3}}
-	for _, w := range verdictWords {
-		g.Head = append(g.Head, w)
-		g.Widths = append(g.Widths, 0.09)
-	}
+	g := report.Grid{Title: title, Head: []string{"Scale"}, Widths: []float64{0.27}}
+	g.Head, g.Widths = append(g.Head, verdictWords...), append(g.Widths, wordWidths...)
 	for i, scale := range o.Scales {
 		counts := map[string]int{}
 		for _, verdict := range given(i) {
@@ -477,7 +477,7 @@ const abreast = 4
 func sectionGrid(title string, rows []Row) report.Grid {
 	g := report.Grid{Title: title,
 		Head:   []string{"Ordering, scale", "Verdict", "Difference", "At equal cost", "n", "Detectable", "p", "Holm", "FDR"},
-		Widths: []float64{0.24, 0.13, 0.17, 0.15, 0.06, 0.08, 0.055, 0.055, 0.06}}
+		Widths: []float64{0.195, 0.13, 0.16, 0.14, 0.06, 0.104, 0.07, 0.07, 0.07}}
 	for _, r := range rows {
 		line := func(first report.Text) []report.Text {
 			cells := make([]report.Text, len(g.Head))

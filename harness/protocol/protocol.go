@@ -122,7 +122,12 @@ func (s servers) Ask(ctx context.Context, model experts.Endpoint, sampling spec.
 }
 
 // Absent lists the folders of language models that steps read and that have no weights here, of a run that is only priced.
-func (r *Run) Absent() []string { return r.models.Absent() }
+func (r *Run) Absent() []string {
+	if r.models == nil { // a study of the small environment reads no model
+		return nil
+	}
+	return r.models.Absent()
+}
 
 // Close frees what the run holds.
 func (r *Run) Close() {
