@@ -106,7 +106,7 @@ define carry-out
 	@status=0; $(BIN) run $1 $2 $(if $(UPDATE),--update,--against figures) $(if $(FULL),--full) || status=$$?; \
 	if test $$status = 0 || test $$status = 3; then \
 	  $(BIN) claims $(if $(UPDATE),--update) $(if $(FULL),--full,--short) || status=$$?; \
-	  $(BIN) report $1 $2 --questions 8 $(if $(UPDATE),--figures figures,--figures results/figures --fill figures) --output results/figures/report.html || status=$$?; \
+	  $(BIN) report $1 $2 --questions 6 $(if $(UPDATE),--figures figures,--figures results/figures --fill figures) --output results/figures/report.html || status=$$?; \
 	fi; exit $$status
 	$(if $(UPDATE),@echo 'The tables and figures in figures/ are those of this run now.')
 endef

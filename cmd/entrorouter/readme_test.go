@@ -33,7 +33,7 @@ const longestReadme = 200
 func TestTheReadmeHoldsTheCommittedTables(t *testing.T) {
 	root := filepath.Join("..", "..")
 	block := regexp.MustCompile(`(?s)<!-- begin (\S+) -->\n.*?<!-- end (\S+) -->`)
-	for name, tables := range map[string]int{"README.md": 1, "docs/findings.md": 6, "docs/lm-studies.md": 4, "docs/own-models.md": 1} {
+	for name, tables := range map[string]int{"README.md": 1, "docs/findings.md": 6, "docs/lm-studies.md": 5, "docs/own-models.md": 1} {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		page, err := os.ReadFile(path)
 		if err != nil {
