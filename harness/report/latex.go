@@ -250,7 +250,7 @@ func (t *Table) writeFloat(b *strings.Builder, p typeset, i, n int) {
 	put(`\begin{%s}[!tp]`, float)
 	put(`\centering\small`)
 	to := `\linewidth`
-	scaled := p.width > 0.97*limit
+	scaled := p.width > 0.98*limit
 	room := pageHeight - float64(len(breakText(strings.Join(notes, " "), scriptSize, limit)))*scriptLeading - float64(len(breakText(caption, tableSize, limit)))*tableLeading
 	if tall := p.height() * min(1, limit/p.width); tall > room {
 		to, scaled = fmt.Sprintf(`%.3f\linewidth`, min(1, p.width/limit)*room/tall), true

@@ -112,6 +112,9 @@ func (t Text) each(escape func(string) string, open, end string) []string {
 	return lines
 }
 
+// floatsHeld is how many tables of a sheet LaTeX may hold back until there is a page for them; it refuses more than some dozens of a document.
+const floatsHeld = 12
+
 // latex sets each grid as a float over both columns of the page, broken where a page would be too short for it.
 func (s *Sheet) latex() []byte {
 	var b bytes.Buffer
@@ -132,6 +135,9 @@ func (s *Sheet) latex() []byte {
 		}
 		parts := g.pages(reserve)
 		for k, rows := range parts {
+			if n > 0 && n%floatsHeld == 0 {
+				put(`\clearpage`)
+			}
 			n++
 			put(`\begin{table*}[!tp]`)
 			put(`\centering\footnotesize`)
