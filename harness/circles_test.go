@@ -37,7 +37,7 @@ var circles = map[string][]int{
 	"harness/methods":          {28},
 	"harness/metrics":          {5},
 	"harness/page":             {5},
-	"harness/paper":            {16},
+	"harness/paper":            {17},
 	"harness/present":          {16},
 	"harness/protocol":         {12},
 	"harness/recording":        {2},
