@@ -173,7 +173,9 @@ func (o *Orderings) frontModels(of []telling) (lines []string) {
 	for _, weights := range o.trained() {
 		if some := o.perPool(of, training(weights)); len(some) > 0 {
 			mark, text, _ := strings.Cut(frontRecorded(some)[0], space)
-			lines = append(lines, mark+space+weights+": "+strings.TrimSuffix(text, " on 1 of 1"))
+			if !strings.HasPrefix(text, NotRun) {
+				lines = append(lines, mark+space+weights+": "+strings.TrimSuffix(text, " on 1 of 1"))
+			}
 		}
 	}
 	if lines == nil {
