@@ -11,28 +11,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/report"
 )
 
-// DigestLine is a line of the table for a reader in a hurry: a sentence and the claims and orderings that it stands for.
-type DigestLine struct {
-	Group string   `yaml:"group"` // heading of the lines from here on; empty: that of the line before
-	Says  string   `yaml:"says"`
-	Front string   `yaml:"front"` // the same in few words, for the front page; empty: it is not there
-	Paper []string `yaml:"paper"` // claims whose verdict on the paper's own tables it has; none: no table has such a row
-	Of    []string `yaml:"of"`    // claims and orderings whose verdicts on our measurements it has
-
-	line int
-}
-
-// checkDigest looks for lines that say nothing.
-func (o *Orderings) checkDigest(lines []int, f *faults) {
-	for i := range o.Digest {
-		d := &o.Digest[i]
-		d.line = lines[i]
-		if d.Says == "" || len(d.Of) == 0 {
-			f.add(d.line, "digest", "says and of must both be set")
-		}
-	}
-}
-
 // told is what a claim, an ordering or a line of them says on one scale.
 type told struct {
 	verdict, shows string
@@ -167,31 +145,6 @@ func (o *Orderings) alwaysStrongest(measured *Measurements) (string, error) {
 		return "", nil
 	}
 	return "On " + listed(pools) + " the router (row " + o.Reference + ") asks the strongest expert on (almost) every question: what it keeps and saves there is what that expert does.", nil
-}
-
-// trainedOnce names the pools and sets where routers have one training.
-func trainedOnce(rows []Row) string {
-	var titles []string
-	for _, r := range rows {
-		for _, j := range r.Judged {
-			if j.Delta != nil && j.Delta.Once && !j.Delta.These && !slices.Contains(titles, j.Scale.Title) {
-				titles = append(titles, j.Scale.Title)
-			}
-		}
-	}
-	if len(titles) == 0 {
-		return ""
-	}
-	return "Trained once on " + listed(titles) + ": their intervals leave out what another training would give, so what concerns a trained row is inconclusive there."
-}
-
-// listed puts words into a sentence, as report.Listed divides them.
-func listed(words []string) string {
-	all, last := report.Listed(words), words[len(words)-1]
-	if len(words) == 1 {
-		return all
-	}
-	return strings.TrimRight(strings.TrimSuffix(all, last), ",; ") + " and " + last
 }
 
 // telling looks an id up; nil if nothing has it.
@@ -502,4 +455,14 @@ func counted(counts map[string]int, of int, more func(string) string) string {
 		parts = append(parts, part+more(w))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// models counts the verdicts of a line on language models, by which of their weights were trained.
+func (o *Orderings) models(of []telling) (lines []string) {
+	for _, weights := range o.trained() {
+		if some := o.counts(of, training(weights)); len(some) > 0 {
+			lines = append(lines, weights+": "+strings.Join(some, "; "))
+		}
+	}
+	return lines
 }

@@ -9,34 +9,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/report"
 )
 
-// FrontRow is a column of the front page's table of real outcomes: a row of the tables.
-type FrontRow struct {
-	Title  string `yaml:"title"`
-	Method string `yaml:"method"` // of measurements
-}
-
-// Marks of verdicts, so that a column is read at a glance.
-const (
-	yes     = "✔"
-	no      = "✘"
-	open    = "?"
-	nothing = "–"
-)
-
-// marks are those of verdicts, on the paper's tables and on our measurements; what rests on an assumption has nothing to say.
-var marks = map[string]string{Holds: yes, Mismatch: no, WrongUnit: no, Confirmed: yes, Refuted: no, Inconclusive: open}
-
-func marked(verdict, text string) string {
-	mark, ok := marks[verdict]
-	if !ok {
-		mark = nothing
-	}
-	return mark + space + text
-}
-
-// space is one at which no line ends: a mark or a unit is not left alone.
-const space = "\u00a0"
-
 // FrontSheet is the front page: the lines of the digest that have few words for it, and below them what rows of recorded
 // answers gain. Nothing of it is longer than a line or two of a narrow column; DigestSheet has the rest.
 func (o *Orderings) FrontSheet(file string, findings []Finding, rows []Row, measured *Measurements) (*report.Sheet, error) {
@@ -170,4 +142,21 @@ func (o *Orderings) frontGains(measured *Measurements) (report.Grid, error) {
 		g.Rows = append(g.Rows, row)
 	}
 	return g, nil
+}
+
+// frontModels is a cell of the front page on language models, by which of their weights were trained: of each, the verdict that more than
+// half of the pools have.
+func (o *Orderings) frontModels(of []telling) (lines []string) {
+	for _, weights := range o.trained() {
+		if some := o.perPool(of, training(weights)); len(some) > 0 {
+			mark, text, _ := strings.Cut(frontRecorded(some)[0], space)
+			if !strings.HasPrefix(text, NotRun) {
+				lines = append(lines, mark+space+weights+": "+strings.TrimSuffix(text, " on 1 of 1"))
+			}
+		}
+	}
+	if lines == nil {
+		return []string{nothing}
+	}
+	return lines
 }

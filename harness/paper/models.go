@@ -9,29 +9,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/report"
 )
 
-// ModelLine is a part of the table of what language models say: sentences of the paper, and what would decide them at its size.
-type ModelLine struct {
-	Says   string   `yaml:"says"`   // all of them in short, where no language model was measured on any; empty: each for itself
-	Of     []string `yaml:"of"`     // claims and orderings
-	Decide string   `yaml:"decide"` // what it would take to decide them
-
-	line int
-}
-
-// checkModels looks for lines that say nothing.
-func (o *Orderings) checkModels(lines []int, f *faults) {
-	for i := range o.Models {
-		m := &o.Models[i]
-		m.line = lines[i]
-		if m.Says == "" && len(m.Of) == 0 || m.Decide == "" {
-			f.add(m.line, "language-models", "decide must be set, and says or of")
-		}
-	}
-}
-
-// aboutModels says what a verdict on a language model is about.
-const aboutModels = "SmolLM2-135M with a trained head of three rows or its last layer trained, or a tiny decoder of which every weight is trained; a verdict is about these routers as they were trained, once a fold (three times where a decoder may answer itself), and not about fine-tuning at the paper's size."
-
 // ModelSheet is the table of what language models say, sentence by sentence: a line for each model that was measured, or that none was, and
 // what would decide it.
 func (o *Orderings) ModelSheet(file string, findings []Finding, rows []Row) (*report.Sheet, error) {
@@ -155,31 +132,4 @@ func (o *Orderings) trained() (weights []string) {
 // training says of a scale whether it has a language model of which such weights were trained.
 func training(weights string) func(Scale) bool {
 	return func(s Scale) bool { return s.model() && s.Trains == weights }
-}
-
-// models counts the verdicts of a line on language models, by which of their weights were trained.
-func (o *Orderings) models(of []telling) (lines []string) {
-	for _, weights := range o.trained() {
-		if some := o.counts(of, training(weights)); len(some) > 0 {
-			lines = append(lines, weights+": "+strings.Join(some, "; "))
-		}
-	}
-	return lines
-}
-
-// frontModels is a cell of the front page on language models, by which of their weights were trained: of each, the verdict that more than
-// half of the pools have.
-func (o *Orderings) frontModels(of []telling) (lines []string) {
-	for _, weights := range o.trained() {
-		if some := o.perPool(of, training(weights)); len(some) > 0 {
-			mark, text, _ := strings.Cut(frontRecorded(some)[0], space)
-			if !strings.HasPrefix(text, NotRun) {
-				lines = append(lines, mark+space+weights+": "+strings.TrimSuffix(text, " on 1 of 1"))
-			}
-		}
-	}
-	if lines == nil {
-		return []string{nothing}
-	}
-	return lines
 }

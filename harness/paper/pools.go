@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
@@ -182,4 +183,13 @@ func (s *Measurements) pools(experiment string, scale Scale) []string {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// signed is a number with its sign, also where it is above 0.
+func signed(x float64, decimals int) string {
+	s := report.Fixed(x, decimals)
+	if !strings.HasPrefix(s, "-") && strings.Trim(s, "0.") != "" {
+		s = "+" + s
+	}
+	return s
 }

@@ -540,6 +540,13 @@ func (j Judged) because() (lines []string) {
 	return lines
 }
 
+// Cell is the verdict on the scale at an index as the tables have it: its word, and below it the number with its interval, what
+// is left of it among many, its cost and the number at equal cost.
+func (r Row) Cell(at int) report.Text { return cell(r.Ordering, r.Judged[at]) }
+
+// Cell is the verdict as the tables have it: its word, and below it the number with its interval.
+func (s OnScale) Cell() report.Text { return s.cell() }
+
 func cell(o *Ordering, j Judged) report.Text {
 	t := report.Text{Lead: j.Verdict}
 	if j.Verdict == NotRun {
@@ -614,14 +621,6 @@ func (c Contrast) decimals(least int) int {
 		n++
 	}
 	return n
-}
-
-func signed(x float64, decimals int) string {
-	s := report.Fixed(x, decimals)
-	if !strings.HasPrefix(s, "-") && strings.Trim(s, "0.") != "" {
-		s = "+" + s
-	}
-	return s
 }
 
 func records(r Row) [][]string {

@@ -5,13 +5,7 @@ package paper
 import (
 	"regexp"
 	"slices"
-
-	"github.com/entrorouter/entrorouter/harness/report"
 )
-
-// Cell is the verdict on the scale at an index as the tables have it: its word, and below it the number with its interval, what
-// is left of it among many, its cost and the number at equal cost.
-func (r Row) Cell(at int) report.Text { return cell(r.Ordering, r.Judged[at]) }
 
 // Experiment is the one whose measurements decide on the scale at an index; empty: the sentence is not stated there.
 func (r Row) Experiment(at int) string {
@@ -51,9 +45,6 @@ func (c *Claim) Rows(o *Orderings, s Scale, experiment string) (rows []string) {
 	}
 	return rows
 }
-
-// Cell is the verdict as the tables have it: its word, and below it the number with its interval.
-func (s OnScale) Cell() report.Text { return s.cell() }
 
 // tableOfFormula finds the table that each reference of a formula reads.
 var tableOfFormula = regexp.MustCompile(`[a-z]\(([\w-]+),`)

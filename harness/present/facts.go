@@ -151,14 +151,6 @@ func (w words) Policies() bool {
 	})
 }
 
-// hasCurve says whether the curve of a row was measured.
-func (r *Run) hasCurve(m spec.Method) bool {
-	return slices.ContainsFunc(r.Measurements.Where(metrics.Keys("method", m.RowID())...), func(line metrics.Measurement) bool {
-		_, curve := line.Value(units.MeanGain)
-		return curve
-	})
-}
-
 // allowed are the rows with one allowance.
 type allowed struct {
 	methods.Allowance

@@ -405,3 +405,11 @@ func order(benchmark string) string {
 	}
 	return benchmark
 }
+
+// hasCurve says whether the curve of a row was measured.
+func (r *Run) hasCurve(m spec.Method) bool {
+	return slices.ContainsFunc(r.Measurements.Where(metrics.Keys("method", m.RowID())...), func(line metrics.Measurement) bool {
+		_, curve := line.Value(units.MeanGain)
+		return curve
+	})
+}

@@ -271,10 +271,7 @@ func (c choices) hull() (hull metrics.Hull) {
 	return hull
 }
 
-const (
-	sameCost    = "the cheapest and the strongest expert cost the same"
-	sameQuality = "the strongest expert is no better than the cheapest"
-)
+const sameQuality = "the strongest expert is no better than the cheapest"
 
 var curveStatistics = slices.Concat([]Statistic[choices]{
 	{Unit: units.AIQ, Decimals: 3, Without: sameCost, Of: func(c choices) float64 {

@@ -10,6 +10,9 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
+// sameCost is why a curve has no mean.
+const sameCost = "the cheapest and the strongest expert cost the same"
+
 // curveBudgets are the budgets at which curves are read, in percent of the strongest expert's cost.
 var curveBudgets = [...]int{25, 50, 75}
 

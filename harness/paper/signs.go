@@ -1,0 +1,60 @@
+// Signs of verdicts, and what several tables of them say in their notes.
+
+package paper
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/report"
+)
+
+// Marks of verdicts, so that a column is read at a glance.
+const (
+	yes     = "✔"
+	no      = "✘"
+	open    = "?"
+	nothing = "–"
+)
+
+// marks are those of verdicts, on the paper's tables and on our measurements; what rests on an assumption has nothing to say.
+var marks = map[string]string{Holds: yes, Mismatch: no, WrongUnit: no, Confirmed: yes, Refuted: no, Inconclusive: open}
+
+func marked(verdict, text string) string {
+	mark, ok := marks[verdict]
+	if !ok {
+		mark = nothing
+	}
+	return mark + space + text
+}
+
+// space is one at which no line ends: a mark or a unit is not left alone.
+const space = "\u00a0"
+
+// aboutModels says what a verdict on a language model is about.
+const aboutModels = "SmolLM2-135M with a trained head of three rows or its last layer trained, or a tiny decoder of which every weight is trained; a verdict is about these routers as they were trained, once a fold (three times where a decoder may answer itself), and not about fine-tuning at the paper's size."
+
+// trainedOnce names the pools and sets where routers have one training.
+func trainedOnce(rows []Row) string {
+	var titles []string
+	for _, r := range rows {
+		for _, j := range r.Judged {
+			if j.Delta != nil && j.Delta.Once && !j.Delta.These && !slices.Contains(titles, j.Scale.Title) {
+				titles = append(titles, j.Scale.Title)
+			}
+		}
+	}
+	if len(titles) == 0 {
+		return ""
+	}
+	return "Trained once on " + listed(titles) + ": their intervals leave out what another training would give, so what concerns a trained row is inconclusive there."
+}
+
+// listed puts words into a sentence, as report.Listed divides them.
+func listed(words []string) string {
+	all, last := report.Listed(words), words[len(words)-1]
+	if len(words) == 1 {
+		return all
+	}
+	return strings.TrimRight(strings.TrimSuffix(all, last), ",; ") + " and " + last
+}
