@@ -217,6 +217,17 @@ func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
 			t.Errorf("the card does not say %s: %s", want, card)
 		}
 	}
+	s.Shown[0].Texts = true
+	for served, want := range map[bool]int{true: 1, false: 0} {
+		of := s.asked("main", served)
+		if err := of.pack(); err != nil {
+			t.Fatal(err)
+		}
+		card := unpacked(t, `data-cards="`+of.Packed+`"`)["q-main-paper-x-1"]
+		if n := strings.Count(card, `<a href="/answers/main/paper/x%201">whole answers</a>`); n != want {
+			t.Errorf("served %v: %d links to whole answers: %s", served, n, card)
+		}
+	}
 }
 
 // By hand: of answers that are right and others the mark is that of more of them, and its own where they are as many.
