@@ -386,7 +386,7 @@ func TestServersThatGoCostTimeAlone(t *testing.T) {
 	}{
 		"away for a minute":    {map[string]fault.Plan{"one": slow}, "one", time.Minute, time.Minute, ""},
 		"one of three, gone":   {map[string]fault.Plan{"one": slow, "two": slow, "three": slow}, "two", 0, 0, ""},
-		"one of three, silent": {map[string]fault.Plan{"one": slow, "two": {{End: fault.Hang, After: fault.Nothing(), Since: 5 * time.Second}, slow[0]}, "three": slow}, "", 0, 0, "first_byte: 60"},
+		"one of three, silent": {map[string]fault.Plan{"one": slow, "two": {{End: fault.Hang, After: fault.Nothing(), Since: 2 * time.Second}, slow[0]}, "three": slow}, "", 0, 0, "first_byte: 60"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var urls []string
@@ -401,9 +401,9 @@ func TestServersThatGoCostTimeAlone(t *testing.T) {
 					x.wires[host] = newWire()
 				}
 				if w := x.wires[c.goes]; w != nil {
-					defer time.AfterFunc(5*time.Second+time.Second/2, w.fell).Stop()
+					defer time.AfterFunc(2*time.Second+time.Second/2, w.fell).Stop()
 					if c.back > 0 {
-						defer time.AfterFunc(5*time.Second+time.Second/2+c.back, w.rose).Stop()
+						defer time.AfterFunc(2*time.Second+time.Second/2+c.back, w.rose).Stop()
 					}
 				}
 				r, f, err := x.command(x.Context(), c.plans, Options{}, nil)
