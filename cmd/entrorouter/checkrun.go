@@ -122,13 +122,6 @@ func quietly(moved []compare.RowMove) string {
 	return out
 }
 
-func appendNew(list []string, s string) []string {
-	if slices.Contains(list, s) {
-		return list
-	}
-	return append(list, s)
-}
-
 func setName(arena string) string {
 	switch arena {
 	case metrics.LargeArena:
@@ -283,22 +276,6 @@ func orNothing(field string) string {
 }
 
 func seedList(seeds []uint64) string { return strings.Trim(fmt.Sprint(seeds), "[]") }
-
-// counted is a phrase with a number in it.
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return fmt.Sprintf(many, n)
-}
-
-// some lists the first of a list.
-func some(list []string, most int) string {
-	if len(list) <= most {
-		return strings.Join(list, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
-}
 
 // writeMoved is a line per row and set: its averages.
 func writeMoved(w io.Writer, rows []compare.RowMove) error {

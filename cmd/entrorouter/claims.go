@@ -7,19 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/paper"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/store"
-	"github.com/entrorouter/entrorouter/results"
 )
 
 func claimsCommand() *cli.Command {
@@ -77,52 +73,6 @@ func claimsCommand() *cli.Command {
 			return checkClaims(c, measured, folder)
 		},
 	}
-}
-
-// paperFolder is a paper as data: tables and, if it has them, claims and orderings.
-type paperFolder struct {
-	tables                  *paper.Tables
-	list                    *paper.List      // empty if the folder has no claims.yaml
-	orderings               *paper.Orderings // nil if it has no orderings.yaml
-	listFile, orderingsFile string           // as a reader can open them
-}
-
-// readPaper reads the built-in paper, or that of a folder.
-func readPaper(folder string) (p paperFolder, err error) {
-	var fsys fs.FS = results.FS
-	dir, above := "paper", "results" // what errors call a file: above/dir/file
-	if folder != "" {
-		if info, err := os.Stat(folder); err != nil {
-			return p, fmt.Errorf("--paper: %w; name a folder with the tables of a paper (*.txt)", err)
-		} else if !info.IsDir() {
-			return p, fmt.Errorf("--paper: %s is no folder; name the one that the tables of a paper (*.txt) are in", folder)
-		}
-		fsys, dir, above = os.DirFS(folder), ".", folder
-	}
-	shown := filepath.Join(above, dir)
-	p.list, p.listFile, p.orderingsFile = &paper.List{}, shown, filepath.Join(shown, "orderings.yaml")
-	if p.tables, err = paper.ReadTables(fsys, dir); err != nil {
-		return p, fmt.Errorf("%s/%w", strings.TrimRight(above, "/"), err)
-	}
-	data, err := fs.ReadFile(fsys, path.Join(dir, "claims.yaml"))
-	switch {
-	case err == nil:
-		p.listFile = filepath.Join(shown, "claims.yaml")
-		if p.list, err = paper.ReadList(p.listFile, data); err != nil {
-			return p, err
-		}
-	case !errors.Is(err, fs.ErrNotExist):
-		return p, fmt.Errorf("%s: %w", shown, err)
-	}
-	data, err = fs.ReadFile(fsys, path.Join(dir, "orderings.yaml"))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return p, nil
-	case err != nil:
-		return p, fmt.Errorf("%s: %w", shown, err)
-	}
-	p.orderings, err = paper.ReadOrderings(p.orderingsFile, data)
-	return p, err
 }
 
 // checkClaims prints the tables of claims and verdicts and writes them to a folder, unless it is empty.
@@ -298,92 +248,4 @@ func writeTogether(folder string, files []report.File) error {
 		}
 	}
 	return nil
-}
-
-func fillFlag(of string) cli.Flag {
-	return &cli.StringFlag{Name: "fill", Usage: "take the measurements of experiments that " + of + " from another `FOLDER`, as in --fill " + committedFigures + "; which they are is said"}
-}
-
-// readAllMeasurements reads files and folders of measurements. A default folder that is not there is no error: then
-// nothing has been run. Of experiments that none of them has it reads those of the folder fill, unless that is empty, and names them.
-func readAllMeasurements(paths []string, asked bool, fill string) (measured *paper.Measurements, filled []string, err error) {
-	measured = &paper.Measurements{}
-	has := map[string]bool{}
-	add := func(name string) error {
-		set, err := readSet(name)
-		if err == nil && len(set.Measurements) == 0 {
-			err = fmt.Errorf("%s: no line is a measurement; 'entrorouter run SPEC' writes some", name)
-		}
-		if err == nil {
-			err = measured.Add(name, set)
-		}
-		if err != nil {
-			return usageError{err}
-		}
-		for _, m := range set.Measurements {
-			has[m.Key("experiment")] = true
-		}
-		return nil
-	}
-	for _, name := range paths {
-		files := []string{name}
-		info, err := os.Stat(name)
-		switch {
-		case errors.Is(err, fs.ErrNotExist) && !asked:
-			continue
-		case err != nil:
-			return nil, nil, usageError{err}
-		case info.IsDir():
-			if files, err = measuredIn(name); err != nil {
-				return nil, nil, err
-			}
-			if len(files) == 0 && asked {
-				return nil, nil, usageError{fmt.Errorf("%s has no */measurements.txt; name a folder that \"run\" or \"render\" wrote to, or a file", name)}
-			}
-		}
-		for _, name := range files {
-			if err := add(name); err != nil {
-				return nil, nil, err
-			}
-		}
-	}
-	if fill == "" {
-		return measured, nil, nil
-	}
-	files, err := measuredIn(fill)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(files) == 0 {
-		return nil, nil, usageError{fmt.Errorf("--fill %s: there are no measurements in such a folder; name one that has */measurements.txt", shellWord(fill))}
-	}
-	for _, name := range files {
-		experiment := filepath.Base(filepath.Dir(name))
-		if has[experiment] {
-			continue
-		}
-		if err := add(name); err != nil {
-			return nil, nil, err
-		}
-		filled = append(filled, experiment)
-	}
-	return measured, filled, nil
-}
-
-// measuredIn are the measurement files of a folder.
-func measuredIn(folder string) ([]string, error) {
-	files, err := filepath.Glob(measurementsFile(folder, "*"))
-	if err != nil {
-		return nil, usageError{err}
-	}
-	return files, nil
-}
-
-func readSet(file string) (*metrics.Set, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return metrics.Read(file, f)
 }

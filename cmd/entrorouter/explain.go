@@ -5,14 +5,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 
 	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/explain"
@@ -129,77 +125,6 @@ func workText(v explain.Work) string {
 	return ": " + strings.Join(parts, "; ")
 }
 
-// askedText says how many answers are to be asked for, and what they are expected to cost.
-func askedText(a explain.Asked) string {
-	most := func(is bool) string {
-		if is {
-			return "at most "
-		}
-		return ""
-	}
-	if a.Tokens == 0 {
-		return fmt.Sprintf("%s%d (simulated)", most(a.AtMost), a.Rollouts)
-	}
-	takes := ""
-	if h := a.Longest(); h > 0 {
-		takes = ", " + hoursText(h)
-		if len(a.Unpaced) > 0 {
-			takes += " without " + strings.Join(slices.Sorted(maps.Keys(a.Unpaced)), ", ") + ", whose speed is not known"
-		}
-	}
-	return fmt.Sprintf("%s%d (%s%s tokens, $%.2f%s)", most(a.AtMost), a.Rollouts, most(a.Bound || a.AtMost), rounded(a.Tokens), a.USD, takes)
-}
-
-// Names under which --tokens-per-second has the speed of what is no expert.
-const (
-	writerRate   = "writer"   // who writes a policy's own texts
-	trainingRate = "training" // and who learns from them, forward and backward
-)
-
-// writingText says what policies that write before they choose write and learn from, at most, and how long that takes at some tokens a second;
-// empty: none writes.
-func writingText(n harness.Needs, rates map[string]float64) string {
-	if n.Learned.Texts == 0 {
-		return ""
-	}
-	takes := func(rate string, tokens int64) string {
-		if r, ok := rates[rate]; ok {
-			return hoursText(float64(tokens) / r / 3600)
-		}
-		return "--tokens-per-second " + rate + "=N says how long"
-	}
-	texts := func(t harness.Tokens) string {
-		return fmt.Sprintf("%d texts (%s tokens)", t.Texts, rounded(float64(t.Tokens)))
-	}
-	return fmt.Sprintf("of the routers' own texts, from an empty store at most: %s written in Stage II and %s to route, %s; %s read in training, %s\n",
-		texts(n.Rollouts), texts(n.Routed), takes(writerRate, n.Rollouts.Tokens+n.Routed.Tokens), texts(n.Learned), takes(trainingRate, n.Learned.Tokens))
-}
-
-// hoursText writes hours in two digits as a person does.
-func hoursText(h float64) string {
-	switch {
-	case h < 2:
-		return fmt.Sprintf("%.0f minutes", max(1, h*60))
-	case h < 9.95:
-		return fmt.Sprintf("%.1f hours", h)
-	}
-	two, _ := strconv.ParseFloat(strconv.FormatFloat(h, 'e', 1, 64), 64) // what it wrote
-	return message.NewPrinter(language.English).Sprintf("%d hours", int64(two))
-}
-
-// rounded writes a number of tokens with a unit.
-func rounded(n float64) string {
-	switch {
-	case n >= 999.5e6:
-		return fmt.Sprintf("%.3gG", n/1e9)
-	case n >= 999.5e3:
-		return fmt.Sprintf("%.3gM", n/1e6)
-	case n >= 1e4:
-		return fmt.Sprintf("%.3gk", n/1e3)
-	}
-	return fmt.Sprintf("%.0f", n)
-}
-
 // list prints names of steps, those that differ in the seed or the partition alone as one.
 func list(w io.Writer, head string, names []string) {
 	var groups []string
@@ -223,14 +148,6 @@ func list(w io.Writer, head string, names []string) {
 		}
 		fmt.Fprintf(w, "  %s\t%s\n", head, g)
 	}
-}
-
-// firsts are the first n of a list, and how many are left.
-func firsts(all []string, n int) []string {
-	if len(all) <= n+1 {
-		return all
-	}
-	return append(all[:n:n], fmt.Sprintf("and %d more", len(all)-n))
 }
 
 func writeStep(w io.Writer, x *explain.StepExplanation) {

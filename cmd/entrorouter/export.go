@@ -11,7 +11,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/protocol"
-	"github.com/entrorouter/entrorouter/harness/safetensors"
 )
 
 func exportCommand() *cli.Command {
@@ -80,19 +79,4 @@ func exportAnswers(c *cli.Context) error {
 	}
 	fmt.Fprintf(c.App.Writer, "%s: %d answers of %s\n", c.String("answers"), n, r.Experiment.Name)
 	return nil
-}
-
-// dtypeFlag says how weights are stored.
-func dtypeFlag() cli.Flag {
-	return &cli.StringFlag{Name: "dtype", Value: "float32", Usage: "store weights as `TYPE` float32 or bfloat16"}
-}
-
-func dtypeOf(c *cli.Context) (safetensors.DType, error) {
-	switch c.String("dtype") {
-	case "float32":
-		return safetensors.F32, nil
-	case "bfloat16":
-		return safetensors.BF16, nil
-	}
-	return "", usageError{fmt.Errorf("--dtype %s: want float32 or bfloat16", c.String("dtype"))}
 }

@@ -6,13 +6,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -20,54 +17,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/crash"
-	"github.com/entrorouter/entrorouter/harness/protocol"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
-
-// version is set by make and by goreleaser.
-var version string
-
-// built is the version of this program; of one that 'go install' made, that of its module.
-func built() string {
-	if info, ok := debug.ReadBuildInfo(); ok && version == "" {
-		return info.Main.Version
-	}
-	return version
-}
-
-const (
-	exitOK          = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitMismatch    = 3
-	exitIncomplete  = 4
-	exitInterrupted = 130
-)
-
-// How the garbage collector works: seldom, and harder from so many bytes on: main has up to 0.6 GB in use.
-// GOGC and GOMEMLIMIT override them.
-const (
-	garbage     = 400 // percent of what is in use, before it is collected
-	memoryLimit = 1200 << 20
-)
-
-func collectSeldom() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbage)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(memoryLimit)
-	}
-}
-
-// makeRoom lets an experiment with a language model keep what its frozen layers make of texts beside all else.
-func makeRoom(r *spec.Resolved) {
-	if os.Getenv("GOMEMLIMIT") == "" && r.Experiment.Policy.Kind == "lm" {
-		debug.SetMemoryLimit(memoryLimit + protocol.RememberedStates)
-	}
-}
 
 func main() {
 	collectSeldom()
@@ -154,9 +106,6 @@ func wanted(flags []cli.Flag, mistake string) string {
 	return ""
 }
 
-// cutKey is where the commands find when what is in flight is to be given up.
-const cutKey = "cut"
-
 // listen hears of Ctrl-C, of being told to end and of a terminal that is closed. The first time ctx ends: nothing new is begun,
 // and what was asked for may be answered. The second time cut is closed: nothing is waited for. The third time the program
 // is killed.
@@ -238,46 +187,3 @@ func unknownFlag(command, name string, known []string) error {
 	}
 	return usageError{fmt.Errorf("%s has no flag --%s; it has %s; 'entrorouter %s --help' describes them", command, name, strings.Join(known, ", "), command)}
 }
-
-// exitCode prints an error as one sentence and returns the exit code that belongs to it.
-func exitCode(ctx context.Context, err error, stderr io.Writer) int {
-	if err == nil {
-		return exitOK
-	}
-	var (
-		usage  usageError
-		faults spec.Faults
-		status exitStatus
-	)
-	switch {
-	case errors.As(err, &status):
-		return int(status)
-	case readerGone(err):
-		return exitFailed
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintln(stderr, "entrorouter: interrupted; what was finished is kept, run the same command again to go on")
-		return exitInterrupted
-	case errors.As(err, &faults):
-		for _, f := range faults {
-			fmt.Fprintln(stderr, "entrorouter:", f)
-		}
-		return exitUsage
-	case errors.As(err, &usage), errors.Is(err, harness.ErrUsage):
-		fmt.Fprintln(stderr, "entrorouter:", err)
-		return exitUsage
-	case errors.Is(err, harness.ErrIncomplete):
-		fmt.Fprintln(stderr, "entrorouter:", err)
-		return exitIncomplete
-	}
-	fmt.Fprintln(stderr, "entrorouter:", err)
-	return exitFailed
-}
-
-// readerGone says whether nobody reads standard output any more, as after '| head', who needs no telling.
-func readerGone(err error) bool {
-	var failed *fs.PathError
-	return errors.As(err, &failed) && failed.Path == os.Stdout.Name() && errors.Is(failed, syscall.EPIPE)
-}
-
-// usageError is a mistake on the command line.
-type usageError struct{ error }

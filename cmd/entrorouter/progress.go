@@ -14,7 +14,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/mattn/go-isatty"
 	"golang.org/x/term"
 
 	"github.com/entrorouter/entrorouter/harness/crash"
@@ -64,11 +63,6 @@ type started struct {
 type pace struct {
 	n    int
 	took time.Duration
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd())
 }
 
 // newProgress is the progress of a command that carries out one experiment; quiet: nobody looks.

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -18,7 +17,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/entrorouter/entrorouter/experiments"
-	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -116,19 +114,6 @@ func renderCommand() *cli.Command {
 	}
 }
 
-// save writes files to a folder and says so.
-func save(w io.Writer, dir string, files []report.File) error {
-	var names []string
-	for _, f := range files {
-		if err := store.WriteFile(filepath.Join(dir, f.Name), f.Data); err != nil {
-			return err
-		}
-		names = append(names, f.Name)
-	}
-	_, err := fmt.Fprintf(w, "written to %s: %s\n", dir, strings.Join(names, " "))
-	return err
-}
-
 // figureFormats reads a list of formats.
 func figureFormats(list string) ([]report.Format, error) {
 	known := []report.Format{report.SVG, report.PDF, report.PNG}
@@ -219,23 +204,4 @@ func addTo(c *report.Chapter, dir, file string, in report.Printed) error {
 		c.Figures = append(c.Figures, report.Illustration{Name: name, Caption: string(caption), Wide: report.Wide(pdf), Printed: in})
 	}
 	return nil
-}
-
-// measurementsFile is the file of an experiment's measurements in a folder of tables and figures; of experiment "*" a pattern.
-func measurementsFile(dir, experiment string) string {
-	return filepath.Join(dir, filepath.FromSlash(present.Measurements(experiment)))
-}
-
-// readMeasurements reads what a run left beside its tables.
-func readMeasurements(dir string, r *spec.Resolved) (*metrics.Set, error) {
-	name := measurementsFile(dir, r.Experiment.Name)
-	f, err := os.Open(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usageError{fmt.Errorf("no measurements %s; make them: entrorouter run %s --figures %s", name, r.Named, strings.TrimSuffix(dir, "/"))}
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return metrics.Read(name, f)
 }

@@ -3,9 +3,7 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,8 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
-	"unicode"
 
 	"github.com/urfave/cli/v2"
 
@@ -170,12 +166,6 @@ func lastNone(a, b *float64, direction int) int {
 	return 0
 }
 
-// orList lists what somebody may choose from.
-func orList(names []string) string {
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " or " + names[last]
-}
-
 // ofBenchmark keeps the cells of one benchmark, all if it is empty.
 func ofBenchmark(cells []trail.Cell, benchmark string) ([]trail.Cell, error) {
 	if benchmark == "" {
@@ -222,61 +212,6 @@ func gain(c trail.Cell) string {
 		coin = append(coin, fmt.Sprintf("%s %.1f%%", id, 100*c.Gain.Coin[id]))
 	}
 	return fmt.Sprintf("%.2f = %.2f - %.2f (%s)", c.Gain.Points, c.Accuracy, c.Gain.Accuracy, strings.Join(coin, ", "))
-}
-
-// show prints a value as JSON or as aligned text.
-func show(c *cli.Context, value any, text func(io.Writer)) error {
-	if c.Bool("json") {
-		enc := json.NewEncoder(c.App.Writer)
-		enc.SetIndent("", "  ")
-		return enc.Encode(value)
-	}
-	var b bytes.Buffer
-	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	text(w)
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	_, err := io.WriteString(c.App.Writer, folded(strings.Map(harmless, b.String()), terminal(c.App.Writer).Width))
-	return err
-}
-
-// folded is a text whose lines have at most so many columns: what does not fit goes on below, further in. 0 columns: as many as there are.
-func folded(text string, columns int) string {
-	const in = "    "
-	if columns <= 2*len(in) {
-		return text
-	}
-	var b strings.Builder
-	for line := range strings.Lines(text) {
-		for rest, most := []rune(line), columns; ; {
-			end := len(rest)
-			if most < end-1 { // the end of the line takes no column
-				end = most
-				for k := most; k > most/2; k-- {
-					if rest[k] == ' ' {
-						end = k
-						break
-					}
-				}
-			}
-			b.WriteString(strings.TrimRight(string(rest[:end]), " "))
-			if rest = rest[end:]; len(rest) == 0 {
-				break
-			}
-			rest, most = []rune(strings.TrimLeft(string(rest), " ")), columns-len(in)
-			b.WriteString("\n" + in)
-		}
-	}
-	return b.String()
-}
-
-// harmless replaces what could command a terminal, which texts of servers and data may hold.
-func harmless(r rune) rune {
-	if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-		return unicode.ReplacementChar
-	}
-	return r
 }
 
 func writeQuestions(w io.Writer, questions []trail.QuestionResult) {

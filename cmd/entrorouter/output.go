@@ -1,0 +1,107 @@
+// What commands print: JSON, or text that fits the terminal, and which files were written.
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"unicode"
+
+	"github.com/mattn/go-isatty"
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/store"
+)
+
+// show prints a value as JSON or as aligned text.
+func show(c *cli.Context, value any, text func(io.Writer)) error {
+	if c.Bool("json") {
+		enc := json.NewEncoder(c.App.Writer)
+		enc.SetIndent("", "  ")
+		return enc.Encode(value)
+	}
+	var b bytes.Buffer
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	text(w)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(c.App.Writer, folded(strings.Map(harmless, b.String()), terminal(c.App.Writer).Width))
+	return err
+}
+
+// folded is a text whose lines have at most so many columns: what does not fit goes on below, further in. 0 columns: as many as there are.
+func folded(text string, columns int) string {
+	const in = "    "
+	if columns <= 2*len(in) {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		for rest, most := []rune(line), columns; ; {
+			end := len(rest)
+			if most < end-1 { // the end of the line takes no column
+				end = most
+				for k := most; k > most/2; k-- {
+					if rest[k] == ' ' {
+						end = k
+						break
+					}
+				}
+			}
+			b.WriteString(strings.TrimRight(string(rest[:end]), " "))
+			if rest = rest[end:]; len(rest) == 0 {
+				break
+			}
+			rest, most = []rune(strings.TrimLeft(string(rest), " ")), columns-len(in)
+			b.WriteString("\n" + in)
+		}
+	}
+	return b.String()
+}
+
+// harmless replaces what could command a terminal, which texts of servers and data may hold.
+func harmless(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
+		return unicode.ReplacementChar
+	}
+	return r
+}
+
+// terminal says what standard output can show.
+func terminal(w io.Writer) report.Terminal {
+	if !isTerminal(w) {
+		return report.Terminal{}
+	}
+	width, _, err := term.GetSize(int(w.(*os.File).Fd()))
+	if err != nil {
+		width = 0
+	}
+	return report.Terminal{Width: width, Bold: true}
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
+}
+
+// save writes files to a folder and says so.
+func save(w io.Writer, dir string, files []report.File) error {
+	var names []string
+	for _, f := range files {
+		if err := store.WriteFile(filepath.Join(dir, f.Name), f.Data); err != nil {
+			return err
+		}
+		names = append(names, f.Name)
+	}
+	_, err := fmt.Fprintf(w, "written to %s: %s\n", dir, strings.Join(names, " "))
+	return err
+}

@@ -1,0 +1,194 @@
+// The command plan: says what run would do, what that takes, and writes the programs of training steps.
+
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/explain"
+	"github.com/entrorouter/entrorouter/harness/programs"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+func planCommand() *cli.Command {
+	return &cli.Command{
+		Name:      "plan",
+		Usage:     "say what run would do, one line per step, and why",
+		ArgsUsage: "SPEC",
+		Description: "Each step is stored, to do, or not needed (not stored, and nothing that is to do reads it). The last two lines say\n" +
+			"what is to do and what answers will cost, and what a run from an empty store takes, roughly: where this machine has less\n" +
+			"memory or disk, run and plan refuse it and name the knob (" + harness.PreflightEnv + "=off: try all the same). Nothing is written;\n" +
+			"'entrorouter explain SPEC' groups what is to do by the knob that moved it. --json: name, key, stored, state, why.\n" +
+			"With --compile the training steps of language models are written instead, as StableHLO for a CUDA card and without\n" +
+			"a weight being read; where --python has jax-cuda13-pjrt they are compiled for an H200, and the memory they take is printed.\n" +
+			"'make xla-cpu' makes what that needs, and a program built with XLA.",
+		Flags: append(slices.Concat(storeFlags(), changeFlags()), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"},
+			&cli.StringSliceFlag{Name: "tokens-per-second", Usage: "for models that have not answered yet, `ID=N,...`: the servers of model ID read and write N tokens per second in all; plan then says how long the answers take. writer=N and training=N are the speeds of a policy that writes: of its own texts, and of learning from them"},
+			&cli.StringFlag{Name: "compile", Usage: "write the programs of training steps into the folder `DIR`"},
+			&cli.StringFlag{Name: "plugin", Value: filepath.Join("build", "xla", "xla_cuda_programs.so"), Usage: "the plugin that writes programs"},
+			&cli.StringFlag{Name: "python", Value: filepath.Join("build", "xla", "venv", "bin", "python"), Usage: "Python whose jax-cuda13-pjrt compiles them"}),
+		Action: func(c *cli.Context) error {
+			r, err := load(c)
+			if err != nil {
+				return err
+			}
+			if c.String("compile") != "" {
+				return compilePrograms(c, r)
+			}
+			steps, needs, err := harness.Plan(c.Context, r, options(c))
+			if err != nil {
+				return err
+			}
+			var all explain.Asked
+			for _, s := range steps {
+				if s.Asked != nil {
+					all = all.Add(*s.Asked)
+				}
+			}
+			rates, err := tokensPerSecond(c.StringSlice("tokens-per-second"), all, needs)
+			if err != nil {
+				return err
+			}
+			all = all.At(rates)
+			for i, s := range steps {
+				if s.Asked != nil {
+					a := s.Asked.At(rates)
+					steps[i].Asked = &a
+				}
+			}
+			if c.Bool("json") {
+				enc := json.NewEncoder(c.App.Writer)
+				enc.SetIndent("", "  ")
+				return enc.Encode(steps)
+			}
+			w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
+			for _, s := range steps {
+				why := s.Why
+				if s.Asked != nil {
+					why += "; asks for " + askedText(*s.Asked)
+				}
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.State, s.Name, s.Key, why)
+			}
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(c.App.Writer, "%s\n%s%s\n", toDo(steps, all), writingText(needs, rates), needs)
+			return err
+		},
+	}
+}
+
+// tokensPerSecond reads ID=N of models whose speed nobody knows.
+func tokensPerSecond(pairs []string, all explain.Asked, needs harness.Needs) (map[string]float64, error) {
+	asked := slices.Sorted(maps.Keys(all.Unpaced))
+	if needs.Learned.Texts > 0 {
+		asked = append(asked, writerRate, trainingRate)
+	}
+	rates := map[string]float64{}
+	for _, pair := range pairs {
+		model, text, ok := strings.Cut(pair, "=")
+		rate, err := strconv.ParseFloat(text, 64)
+		if !ok || err != nil || !(rate > 0) || math.IsInf(rate, 0) {
+			return nil, fmt.Errorf("%w: --tokens-per-second %q: want ID=N, N tokens per second above 0", spec.ErrUsage, pair)
+		}
+		if !slices.Contains(asked, model) {
+			return nil, fmt.Errorf("%w: --tokens-per-second %q: no model of that name is to be asked and has answered nothing yet; those that are: %s", spec.ErrUsage, pair, cmp.Or(strings.Join(asked, ", "), "none"))
+		}
+		rates[model] = rate
+	}
+	return rates, nil
+}
+
+// toDo says how much of a plan is to do, and what is asked for.
+func toDo(steps []explain.StepStatus, all explain.Asked) string {
+	todo := 0
+	for _, s := range steps {
+		if s.State == explain.StateToDo {
+			todo++
+		}
+	}
+	if todo == 0 {
+		return fmt.Sprintf("Nothing will run: all %d steps are stored or not needed.", len(steps))
+	}
+	text := fmt.Sprintf("To do: %d of %d steps", todo, len(steps))
+	if all.Rollouts > 0 {
+		text += ", answers to ask for: " + askedText(all)
+	}
+	return text + "."
+}
+
+// Names under which --tokens-per-second has the speed of what is no expert.
+const (
+	writerRate   = "writer"   // who writes a policy's own texts
+	trainingRate = "training" // and who learns from them, forward and backward
+)
+
+// writingText says what policies that write before they choose write and learn from, at most, and how long that takes at some tokens a second;
+// empty: none writes.
+func writingText(n harness.Needs, rates map[string]float64) string {
+	if n.Learned.Texts == 0 {
+		return ""
+	}
+	takes := func(rate string, tokens int64) string {
+		if r, ok := rates[rate]; ok {
+			return hoursText(float64(tokens) / r / 3600)
+		}
+		return "--tokens-per-second " + rate + "=N says how long"
+	}
+	texts := func(t harness.Tokens) string {
+		return fmt.Sprintf("%d texts (%s tokens)", t.Texts, rounded(float64(t.Tokens)))
+	}
+	return fmt.Sprintf("of the routers' own texts, from an empty store at most: %s written in Stage II and %s to route, %s; %s read in training, %s\n",
+		texts(n.Rollouts), texts(n.Routed), takes(writerRate, n.Rollouts.Tokens+n.Routed.Tokens), texts(n.Learned), takes(trainingRate, n.Learned.Tokens))
+}
+
+// compilePrograms writes the programs of training steps and prints what they take.
+func compilePrograms(c *cli.Context, r *spec.Resolved) error {
+	folder := c.String("compile")
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	plugin, err := filepath.Abs(c.String("plugin"))
+	if err != nil {
+		return err
+	}
+	written, err := harness.WritePrograms(r, plugin, folder)
+	if err != nil {
+		return err
+	}
+	var files []string
+	for _, p := range written {
+		files = append(files, p.Path)
+	}
+	takes, err := programs.CompileH200(c.Context, c.String("python"), files)
+	if errors.Is(err, programs.ErrNoCompiler) {
+		fmt.Fprintf(c.App.Writer, "written: %s\n%v: nothing is said of memory\n", strings.Join(files, ", "), err)
+		return nil
+	} else if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "arguments\toutputs\taliased\ttemporary\tbeside\ttotal\tGiB on an H200 of\t")
+	for i, m := range takes {
+		beside := written[i].Beside
+		for _, bytes := range []int64{m.Arguments, m.Outputs, m.Aliased, m.Temporary, beside, m.Total() + beside} {
+			fmt.Fprintf(w, "%.3f\t", float64(bytes)/(1<<30))
+		}
+		fmt.Fprintf(w, "%s\t\n", files[i])
+	}
+	return w.Flush()
+}

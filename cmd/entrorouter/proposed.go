@@ -1,0 +1,50 @@
+// Commands that are proposed to a reader.
+
+package main
+
+import (
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// shellWord writes a text as one word of a command that is proposed.
+func shellWord(s string) string {
+	if !strings.ContainsAny(s, " \t\n'\"\\$&|;<>()*?[]{}`!#~") {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// runs are the commands that make the measurements of specs, a command for those that are made with the same flags.
+func runs(dir string, specs ...*spec.Resolved) (commands []string) {
+	var ensembles, order []string
+	names, data := map[string]string{}, map[string]string{} // by flags
+	for _, r := range specs {
+		if r.Experiment.Ensemble != nil {
+			ensembles = append(ensembles, "entrorouter ensemble "+r.Named+" --figures "+shellWord(dir))
+			continue
+		}
+		name, flags := unflagged(r.Named)
+		if names[flags] == "" {
+			order = append(order, flags)
+		}
+		names[flags] += " " + name
+		if r.Experiment.Recorded() && !strings.Contains(flags, "--data ") {
+			data[flags] = " --data DIR"
+		}
+	}
+	for _, flags := range order {
+		commands = append(commands, "entrorouter run"+names[flags]+flags+data[flags]+" --figures "+shellWord(dir))
+	}
+	return append(commands, ensembles...)
+}
+
+// unflagged divides how a command names a spec into the name and the flags, with a space before them.
+func unflagged(named string) (name, flags string) {
+	name, flags, has := strings.Cut(named, " --")
+	if has {
+		flags = " --" + flags
+	}
+	return name, flags
+}

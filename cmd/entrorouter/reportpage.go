@@ -1,0 +1,273 @@
+// The page of the command report: what is read for it, and what it shows.
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/compare"
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/page"
+	"github.com/entrorouter/entrorouter/harness/present"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/results"
+)
+
+// reportOf is the page that is asked for.
+func reportOf(c *cli.Context) (*page.Page, error) {
+	dir := c.String("figures")
+	p := &page.Page{Version: c.App.Version}
+	specs, err := measuredSpecs(c, dir)
+	if err != nil {
+		return nil, err
+	}
+	if c.IsSet("against") {
+		p.Against = &page.Against{Name: c.String("against")}
+	}
+	for _, r := range specs {
+		set, err := readMeasurements(dir, r)
+		if err != nil {
+			return nil, err
+		}
+		before, err := measuredBefore(c, r)
+		if err != nil {
+			return nil, err
+		}
+		r = asTrained(c, r, set)
+		e, err := experimentOf(dir, &present.Run{Spec: r, Measurements: set, Before: before})
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case before != nil:
+			e.Against = compare.Numbers(r, e.Run.Measurements, before)
+			e.Compare = "entrorouter check " + r.Named + " --against " + shellWord(p.Against.Name) + " --json"
+		case p.Against != nil:
+			p.Against.None = append(p.Against.None, r.Experiment.Name)
+		}
+		if e.Questions, e.NoQuestions, err = questionsOf(c, r); err != nil {
+			return nil, err
+		}
+		if e.Recipes, err = recipesOf(c, r); err != nil {
+			return nil, err
+		}
+		if e.Recipes != nil {
+			e.Commands = append(e.Commands, "entrorouter explain "+r.Named+" "+shellWord(e.Recipes[0].Step))
+		}
+		p.Experiments = append(p.Experiments, e)
+	}
+	if p.Against != nil && len(p.Against.None) == len(specs) {
+		return nil, usageError{fmt.Errorf("--against %s has no measurements of %s; name the folder that --figures named in the other run", shellWord(p.Against.Name), some(p.Against.None, 8))}
+	}
+	sample(p)
+	if p.Paper, err = paperOf(dir, c.String("fill")); err != nil {
+		return nil, err
+	}
+	p.Paper.Commands = builtInCommands(c, dir, p.Experiments)
+	return p, nil
+}
+
+// measuredSpecs are the specs that are asked for, or every built-in one that has measurements in a folder.
+func measuredSpecs(c *cli.Context, dir string) (specs []*spec.Resolved, err error) {
+	names := c.Args().Slice()
+	if len(names) == 0 {
+		for _, name := range spec.Names(experiments.FS) {
+			if _, err := os.Stat(measurementsFile(dir, name)); err == nil {
+				names = append(names, name)
+			}
+		}
+		if len(names) == 0 {
+			return nil, usageError{fmt.Errorf("no measurements in %s; 'entrorouter run SPEC --figures %s' makes some", dir, dir)}
+		}
+	}
+	for _, name := range names {
+		r, err := loadSpec(c, name)
+		if err != nil {
+			return nil, err
+		}
+		if r.Experiment.Ensemble != nil { // its measurements have verdicts; its tables are those of the command ensemble
+			if c.Args().Present() {
+				return nil, usageError{fmt.Errorf("spec %s is of many pools, whose tables 'entrorouter ensemble %s' writes; leave it out: its measurements are judged wherever they are", name, name)}
+			}
+			continue
+		}
+		specs = append(specs, r)
+	}
+	return specs, nil
+}
+
+// measuredBefore are the measurements of an experiment that --against has; nil: it has none.
+func measuredBefore(c *cli.Context, r *spec.Resolved) (*metrics.Set, error) {
+	if !c.IsSet("against") {
+		return nil, nil
+	}
+	file := c.String("against")
+	if info, err := os.Stat(file); err == nil && info.IsDir() {
+		file = measurementsFile(file, r.Experiment.Name)
+	}
+	set, err := readSet(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if len(set.Where(metrics.Keys("experiment", r.Experiment.Name)...)) == 0 {
+		return nil, nil
+	}
+	return set, nil
+}
+
+// asTrained is a spec with the training seeds that measurements of it have, unless the command line says which.
+func asTrained(c *cli.Context, r *spec.Resolved, set *metrics.Set) *spec.Resolved {
+	var seeds []uint64
+	for _, m := range set.Measurements {
+		seed, err := strconv.ParseUint(m.Key("seed"), 10, 64)
+		if err == nil && m.Key("method") != "" && !slices.Contains(seeds, seed) {
+			seeds = append(seeds, seed)
+		}
+	}
+	slices.Sort(seeds)
+	n := len(seeds)
+	if c.IsSet("seeds") || r.Experiment.Recorded() || n == 0 || seeds[0] != 1 || seeds[n-1] != uint64(n) || slices.Equal(seeds, r.Experiment.Evaluate.Seeds) {
+		return r
+	}
+	as := *r
+	as.Experiment.Evaluate.Seeds = seeds
+	as.Named += fmt.Sprintf(" --seeds %d", n)
+	return &as
+}
+
+// experimentOf is an experiment as its measurements show it.
+func experimentOf(dir string, run *present.Run) (e page.Experiment, err error) {
+	r := run.Spec
+	name, _ := unflagged(r.Named) // render knows nothing of how a run is made
+	e = page.Experiment{Run: run, File: measurementsFile(dir, r.Experiment.Name), Commands: append(runs(dir, r), "entrorouter render "+name+" --figures "+shellWord(dir), "entrorouter show "+r.Named)}
+	e.Outputs, err = present.Outputs(run, results.FS)
+	if err != nil && !errors.Is(err, spec.ErrUsage) {
+		err = fmt.Errorf("%s does not fit spec %s as it is now, run it again: %w", e.File, r.Experiment.Name, err)
+	}
+	return e, err
+}
+
+// recipesOf are the recipes behind the numbers of an experiment; none where they cannot be planned, as without the data.
+func recipesOf(c *cli.Context, r *spec.Resolved) (all []page.Recipe, err error) {
+	made, err := harness.Measured(c.Context, r, options(c))
+	if c.Context.Err() != nil {
+		return nil, c.Context.Err()
+	}
+	if err != nil { // a page without recipes is a page all the same
+		return nil, nil
+	}
+	for _, m := range made {
+		recipe := page.Recipe{Step: m.Step, Key: m.Key}
+		var by []string
+		for _, what := range slices.Sorted(maps.Keys(m.By)) {
+			by = append(by, what+" "+m.By[what])
+		}
+		recipe.Made = strings.Join(by, ", ")
+		all = append(all, recipe)
+	}
+	return all, nil
+}
+
+// questionsOf are questions of a finished run whose store is at hand, or the reason why there are none. Nobody is asked.
+func questionsOf(c *cli.Context, r *spec.Resolved) (sets []page.QuestionSet, why string, err error) {
+	if c.Int("questions") == 0 {
+		return nil, "", nil
+	}
+	t, done, err := harness.OpenTrail(c.Context, r, options(c))
+	switch {
+	case c.Context.Err() != nil:
+		return nil, "", c.Context.Err()
+	case errors.Is(err, harness.ErrIncomplete):
+		return nil, fmt.Sprintf("Its questions are here once 'entrorouter run %s --out %s' has been carried out.", r.Named, shellWord(c.String("out"))), nil
+	case err != nil: // a page without questions is a page all the same
+		return nil, fmt.Sprintf("Its questions are not here: %v.", err), nil
+	}
+	defer done()
+	var rows []page.Routed
+	for _, m := range r.Experiment.Methods {
+		rows = append(rows, page.Routed{ID: m.RowID(), Label: m.RowLabel(), Outlined: m.RowID() == methods.ReferenceRow})
+	}
+	sets, err = page.Ask(c.Context, t, rows, c.Int("questions"))
+	return sets, "", err
+}
+
+// wholeQuestions are how many questions of a page have whole responses, at most: a page has to stay small enough to be mailed.
+const wholeQuestions = 200
+
+// sample leaves whole responses to some questions of a page, of all its experiments together.
+func sample(p *page.Page) {
+	var sets []*page.QuestionSet
+	for i := range p.Experiments {
+		for k := range p.Experiments[i].Questions {
+			sets = append(sets, &p.Experiments[i].Questions[k])
+		}
+	}
+	page.Sample(sets, wholeQuestions)
+}
+
+// builtInCommands make the measurements of built-in experiments.
+func builtInCommands(c *cli.Context, dir string, shown []page.Experiment) func(experiments []string) []string {
+	specs := map[string]*spec.Resolved{}
+	for _, name := range spec.Names(experiments.FS) {
+		if r, err := loadSpec(c, name); err == nil {
+			specs[r.Experiment.Name] = r
+		}
+	}
+	for _, e := range shown {
+		if r := e.Run.Spec; specs[r.Experiment.Name] != nil {
+			specs[r.Experiment.Name] = r // with the seeds of its measurements
+		}
+	}
+	return func(experiments []string) []string {
+		var of []*spec.Resolved
+		for _, name := range experiments {
+			if r := specs[name]; r != nil {
+				of = append(of, r)
+			}
+		}
+		return runs(dir, of...)
+	}
+}
+
+// paperOf judges the built-in paper on all measurements of a folder, and on those of another of what it lacks.
+func paperOf(dir, fill string) (*page.Paper, error) {
+	measured, filled, err := readAllMeasurements([]string{dir}, false, fill)
+	if err != nil {
+		return nil, err
+	}
+	of, err := readPaper("")
+	if err != nil {
+		return nil, err
+	}
+	p := &page.Paper{List: of.list, Orderings: of.orderings, Judge: "entrorouter claims --measurements " + shellWord(dir) + " --figures ''"}
+	if filled != nil {
+		p.Filled, p.From = filled, fill
+		p.Judge += " --fill " + shellWord(fill)
+	}
+	if p.Findings, err = of.list.Check(of.listFile, of.tables, measured, of.orderings); err != nil {
+		return nil, usageError{err}
+	}
+	p.Findings = append(p.Findings, measured.CheckTables()...)
+	if p.Rows, err = of.orderings.Judge(of.orderingsFile, of.tables, measured); err != nil {
+		return nil, usageError{err}
+	}
+	if p.Short, err = of.orderings.FrontSheet(of.orderingsFile, p.Findings, p.Rows, measured); err != nil {
+		return nil, usageError{err}
+	}
+	return p, nil
+}

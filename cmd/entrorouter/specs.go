@@ -1,0 +1,86 @@
+// Specs that a command line names.
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/paper"
+	"github.com/entrorouter/entrorouter/harness/present"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/results"
+)
+
+// load reads the spec that the command line names.
+func load(c *cli.Context) (*spec.Resolved, error) {
+	if c.NArg() != 1 {
+		return nil, usageError{fmt.Errorf("%s takes one SPEC, got %d arguments; built in: %s", c.Command.Name, c.NArg(), strings.Join(spec.Names(experiments.FS), ", "))}
+	}
+	return loadSpec(c, c.Args().First())
+}
+
+// loadSpec reads a spec by its name or path.
+func loadSpec(c *cli.Context, arg string) (*spec.Resolved, error) {
+	fsys, name, err := spec.Find(arg, experiments.FS)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return loadFrom(c, fsys, name, arg)
+}
+
+// loadFrom reads the spec that has a name in fsys; arg is what a command line calls it.
+func loadFrom(c *cli.Context, fsys fs.FS, name, arg string) (*spec.Resolved, error) {
+	if c.IsSet("out") && c.String("out") == "" {
+		return nil, usageError{errors.New("--out is empty; name the folder of the store")}
+	}
+	tables, err := paper.ReadTables(results.FS, "paper")
+	if err != nil {
+		return nil, err
+	}
+	changes, err := changesOf(c)
+	if err != nil {
+		return nil, err
+	}
+	r, err := spec.Load(fsys, name, spec.Known{
+		Methods: methods.Kinds(), Outputs: present.Kinds(), Paper: tables.All(),
+		Build: func(x *spec.Experiment, m spec.Method) error {
+			_, err := methods.New(methods.Setup{Method: m, Spec: x})
+			return err
+		},
+	}, changes)
+	if err != nil {
+		return nil, err
+	}
+	r.Named = shellWord(arg)
+	for _, flag := range changes.Flags() {
+		name, value, _ := strings.Cut(flag, " ")
+		r.Named += " " + name + " " + shellWord(value)
+	}
+	for _, flag := range []string{"out", "data", "seeds"} {
+		if c.IsSet(flag) {
+			r.Named += " --" + flag + " " + shellWord(fmt.Sprint(c.Value(flag)))
+		}
+	}
+	if !c.IsSet("seeds") {
+		return r, nil
+	}
+	n := c.Int("seeds")
+	if n < 1 || n > maxSeeds {
+		return nil, usageError{fmt.Errorf("--seeds %d: name how many trainings to average over, 1 to %d", n, maxSeeds)}
+	}
+	if r.Experiment.Recorded() {
+		return nil, usageError{fmt.Errorf("--seeds: spec %s trains once a fold and partition; set folds.seeds in a spec of your own", r.Experiment.Name)}
+	}
+	r.Experiment.Evaluate.Seeds = nil
+	for s := range n {
+		r.Experiment.Evaluate.Seeds = append(r.Experiment.Evaluate.Seeds, uint64(s)+1)
+	}
+	return r, nil
+}
