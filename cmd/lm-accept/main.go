@@ -46,25 +46,6 @@ func answer(args []string, out, log io.Writer) (code int, end bool) {
 	return 2, true
 }
 
-// promise is something that language models do here.
-type promise struct {
-	words string
-	needs []need
-	shown check
-}
-
-// check is a command of a shell that succeeds if a promise holds.
-type check struct {
-	command string
-	tests   []string // Go tests that must be among what the command prints, and pass
-}
-
-// need is what a check takes beside Go and a shell.
-type need struct {
-	there  string // command that succeeds where it is there
-	reason string // why nothing is run where it is not
-}
-
 // limit is for one check.
 const limit = 30 * time.Minute
 

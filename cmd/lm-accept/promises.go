@@ -4,6 +4,25 @@ package main
 
 import "strings"
 
+// promise is something that language models do here.
+type promise struct {
+	words string
+	needs []need
+	shown check
+}
+
+// check is a command of a shell that succeeds if a promise holds.
+type check struct {
+	command string
+	tests   []string // Go tests that must be among what the command prints, and pass
+}
+
+// need is what a check takes beside Go and a shell.
+type need struct {
+	there  string // command that succeeds where it is there
+	reason string // why nothing is run where it is not
+}
+
 var (
 	xla        = need{"test -x build/xla/entrorouter-xla", "make xla-cpu first"}
 	smollm2    = need{"test -f build/smollm2/hf/config.json", "make smollm2 first"}

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -31,15 +30,4 @@ func characters(text string, of spec.Characters) []bucketCount {
 		}
 	}
 	return nonZero(all)
-}
-
-// count adds +1 or -1 to the bucket of a gram, by one bit of its hash, so that grams that share a bucket cancel on average instead
-// of adding up.
-func count(gram string, counts []int32) {
-	h := seed.Hash(gram)
-	if h>>63 == 0 {
-		counts[h%uint64(len(counts))]++
-	} else {
-		counts[h%uint64(len(counts))]--
-	}
 }

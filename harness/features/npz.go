@@ -4,7 +4,6 @@ package features
 
 import (
 	"archive/zip"
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,52 +14,6 @@ import (
 	"strings"
 	"unicode/utf8"
 )
-
-// readArchive reads what numpy.savez(file, ids=..., vectors=...) writes, compressed or not: ids, or texts in their place, are an array of
-// [n] texts, vectors one of [n][size] float32 or float64.
-func (v *Vectors) readArchive(data []byte) error {
-	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		return fmt.Errorf("%s: %w; want an archive of numpy.savez", v.name, err)
-	}
-	arrays := map[string]array{}
-	for _, f := range r.File {
-		a, err := openArray(f)
-		if err != nil {
-			return fmt.Errorf("%s: %s: %w", v.name, f.Name, err)
-		}
-		arrays[strings.TrimSuffix(f.Name, ".npy")] = a
-	}
-	vectors, have := arrays["vectors"]
-	kind, to := "id", v.byID
-	keys, named := arrays["ids"]
-	if texts, ok := arrays["texts"]; ok && !named {
-		kind, to, keys, named = "text", v.byText, texts, true
-	}
-	switch {
-	case !have || !named || len(arrays) != 2:
-		return fmt.Errorf("%s: want the arrays ids and vectors, or texts and vectors", v.name)
-	case len(vectors.shape) != 2 || vectors.shape[1] == 0 || vectors.kind != 'f':
-		return fmt.Errorf("%s: vectors: want float32 or float64 of shape (n, size), got %s of shape %v", v.name, vectors.dtype, vectors.shape)
-	case len(keys.shape) != 1 || keys.kind != 'U':
-		return fmt.Errorf("%s: %ss: want texts (dtype U) of shape (n,), got %s of shape %v", v.name, kind, keys.dtype, keys.shape)
-	case keys.shape[0] != vectors.shape[0]:
-		return fmt.Errorf("%s: %d %ss and %d vectors", v.name, keys.shape[0], kind, vectors.shape[0])
-	}
-	for i := range keys.shape[0] {
-		key, err := keys.text(i)
-		if err == nil {
-			var vector []float32
-			if vector, err = vectors.row(i); err == nil {
-				err = v.add(to, kind, key, vector)
-			}
-		}
-		if err != nil {
-			return fmt.Errorf("%s: row %d: %w", v.name, i, err)
-		}
-	}
-	return nil
-}
 
 // array is an array of a .npy file, in the order of C.
 type array struct {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
 // Version changes whenever the same text would give other features, so that an old checkpoint is refused
@@ -150,4 +152,15 @@ func ratio(a, b int) float64 {
 		return 0
 	}
 	return float64(a) / float64(b)
+}
+
+// count adds +1 or -1 to the bucket of a gram, by one bit of its hash, so that grams that share a bucket cancel on average instead
+// of adding up.
+func count(gram string, counts []int32) {
+	h := seed.Hash(gram)
+	if h>>63 == 0 {
+		counts[h%uint64(len(counts))]++
+	} else {
+		counts[h%uint64(len(counts))]--
+	}
 }

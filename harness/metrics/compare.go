@@ -321,8 +321,6 @@ func ends(x Change, our, ref Value) []Change {
 	return []Change{end(low, our.Low, ref.Low), end(high, our.High, ref.High)}
 }
 
-func square(x float64) float64 { return x * x }
-
 // seedsOf lists the training seeds of every method that has lines of single seeds.
 func seedsOf(s *Set) map[string][]string {
 	out := map[string][]string{}

@@ -136,3 +136,14 @@ func TwoSamplesOfPartitions(ours, theirs []float64, folds int) Mean {
 	m.Variance *= 1 + shared/own
 	return m
 }
+
+// Estimated is a rounded number with its interval, none if the evidence has none.
+func Estimated(x float64, e Evidence, confidence float64, unit string, decimals int) Value {
+	v := Rounded(x, unit, decimals)
+	if low, high, ok := e.Interval(x, confidence); ok {
+		return v.Within(low, high)
+	}
+	return v
+}
+
+func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }

@@ -19,7 +19,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -44,23 +43,6 @@ const (
 	LargeArena = "large" // many generated problems, scored by the true success probability of the simulated experts
 )
 
-// Key is one coordinate of a measurement: method=entrorouter.
-type Key struct {
-	Name  string // lower-case letters, digits, '-' and '_'; starts with a letter
-	Value string // any text that is not empty; the format escapes what it has to
-}
-
-// Keys makes keys from name, value, name, value...
-func Keys(pairs ...string) (k []Key) {
-	for i := 0; i < len(pairs); i += 2 {
-		k = append(k, Key{Name: pairs[i], Value: pairs[i+1]})
-	}
-	return k
-}
-
-// Decimal writes a number as the value of a key, in as few digits as tell it from all others.
-func Decimal(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
 // Value is a number with a unit.
 type Value struct {
 	Number   float64
@@ -71,22 +53,11 @@ type Value struct {
 	Low, High float64 // confidence interval of Number, in the same unit
 }
 
-// Estimated is a rounded number with its interval, none if the evidence has none.
-func Estimated(x float64, e Evidence, confidence float64, unit string, decimals int) Value {
-	v := Rounded(x, unit, decimals)
-	if low, high, ok := e.Interval(x, confidence); ok {
-		return v.Within(low, high)
-	}
-	return v
-}
-
 // Undefined is a number that does not exist, such as a share of nothing, and why.
 type Undefined struct {
 	Unit string
 	Why  string // one line: the strongest expert solved nothing
 }
-
-func finite(x float64) bool { return !math.IsNaN(x) && !math.IsInf(x, 0) }
 
 // Rounded returns a value rounded half away from zero to the given number of decimals, which are all written:
 // files compared byte by byte hold such values.
@@ -195,15 +166,6 @@ func (s *Set) Find(keys ...Key) (m Measurement, ok bool, err error) {
 	}
 	return Measurement{}, false, fmt.Errorf("%d measurements at %s, which differ in %s: ask for one of them",
 		len(found), Describe(keys), strings.Join(residue(found), ", "))
-}
-
-// Describe writes keys for messages, as name=value/name=value.
-func Describe(keys []Key) string {
-	parts := make([]string, len(keys))
-	for i, k := range keys {
-		parts[i] = k.Name + "=" + k.Value
-	}
-	return strings.Join(parts, "/")
 }
 
 // residue lists the keys in which measurements differ, in order of appearance.

@@ -120,3 +120,5 @@ func TwoSample(ours, theirs []float64) Mean {
 	}
 	return out
 }
+
+func square(x float64) float64 { return x * x }

@@ -74,7 +74,11 @@ func (r *Routers) Complete(ctx context.Context, q experts.Request) (experts.Comp
 		}
 	}
 	if chosen, asked := experts.ReadChosen(q.Prompt); asked {
-		return r.explain(q, knobs, text, latent, candidates, chosen, truths), nil
+		var solved float64
+		for _, x := range candidates {
+			solved += truths[r.pool.index[x.ID]].Correct / float64(len(candidates))
+		}
+		return explain(r.pool.root, q, knobs, text, latent, candidates, chosen, solved), nil
 	}
 	stream := r.pool.root.Derive("router", q.Expert, hash, experts.WireSeed(q.Seed)).Rand()
 	choice := best

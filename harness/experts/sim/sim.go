@@ -10,7 +10,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -29,10 +28,6 @@ const (
 
 // Lookup finds the generated problem with a text, by routing.TextHash. It must be safe for concurrent use.
 type Lookup func(textHash uint64) (routing.Problem, routing.Latent, bool)
-
-// Distractor returns a plausible wrong answer to a problem with the given gold answer and, if it is multiple choice,
-// options. It must be safe for concurrent use and draw from r alone. An empty result means that there is none.
-type Distractor func(gold string, options []string, r *rand.Rand) string
 
 // Pool is a set of experts that follow the item-response model of spec.Simulation: a synthetic stand-in,
 // calibrated to the fixed experts of the paper and to nothing else. A rollout depends on the root seed, the expert,
@@ -190,10 +185,10 @@ func (s *Pool) Complete(ctx context.Context, r experts.Request) (experts.Complet
 	c := experts.Completion{Finish: routing.Stop, Usage: cost.Usage{In: int64(len(r.Prompt)+3) / 4, Out: int64(limit)}}
 	if tokens < float64(limit) {
 		c.Usage.Out = max(1, min(int64(tokens+0.5), int64(limit)-1))
-		c.Text = s.solve(problem, correct, stream)
+		c.Text = solve(problem, correct, s.wrong, stream)
 	} else {
 		c.Finish = routing.Length
-		c.Text = s.interrupt(problem, stream)
+		c.Text = interrupt(problem, stream)
 	}
 	return c, nil
 }

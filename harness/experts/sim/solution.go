@@ -66,13 +66,17 @@ var givingUp = [...]string{
 	"This leads back to the original equation, so the computation stays unfinished.",
 }
 
+// Distractor returns a plausible wrong answer to a problem with the given gold answer and, if it is multiple choice,
+// options. It must be safe for concurrent use and draw from r alone. An empty result means that there is none.
+type Distractor func(gold string, options []string, r *rand.Rand) string
+
 // solve writes a response that ends by itself. A right one gives a gold answer, a wrong one a distractor or nothing.
-func (s *Pool) solve(p routing.Problem, correct bool, r *rand.Rand) string {
+func solve(p routing.Problem, correct bool, wrong Distractor, r *rand.Rand) string {
 	answer := p.Gold[0]
 	if !correct {
 		answer = ""
 		if r.Float64() >= noAnswerShare {
-			answer = s.wrong(p.Gold[0], p.Options, r)
+			answer = wrong(p.Gold[0], p.Options, r)
 		}
 	}
 	var final string
@@ -103,7 +107,7 @@ func (s *Pool) solve(p routing.Problem, correct bool, r *rand.Rand) string {
 }
 
 // interrupt writes a response that the token limit cut: reasoning that stops in the middle of a sentence.
-func (s *Pool) interrupt(p routing.Problem, r *rand.Rand) string {
+func interrupt(p routing.Problem, r *rand.Rand) string {
 	var b strings.Builder
 	b.Grow(textLimit)
 	if r.Float64() < thinkShare {

@@ -42,15 +42,14 @@ func TestSolutionsAreGradedAsTheyAreMeant(t *testing.T) {
 	missing, wrongs, respelt := 0, 0, 0
 	for i := range written {
 		p, wrong := problemOf(i)
-		s := &Pool{wrong: wrong}
 		for n := range each {
-			right := s.solve(p, true, seed.Derive("right", i, n).Rand())
+			right := solve(p, true, wrong, seed.Derive("right", i, n).Rand())
 			if v := p.Key().Grade(right); v.Outcome != verify.OutcomeEqual {
 				t.Errorf("gold %s: a right answer is graded %s (%s): %q", p.Gold[0], v.Outcome, v.Reason, tail(right))
 			} else if v.Extracted != p.Gold[0] {
 				respelt++
 			}
-			bad := s.solve(p, false, seed.Derive("wrong", i, n).Rand())
+			bad := solve(p, false, wrong, seed.Derive("wrong", i, n).Rand())
 			v := p.Key().Grade(bad)
 			if v.Outcome != verify.OutcomeDifferent {
 				t.Errorf("gold %s: a wrong answer is graded %s (%s): %q", p.Gold[0], v.Outcome, v.Reason, tail(bad))
@@ -59,7 +58,7 @@ func TestSolutionsAreGradedAsTheyAreMeant(t *testing.T) {
 			if v.Extracted == "" {
 				missing++
 			}
-			cut := s.interrupt(p, seed.Derive("cut", i, n).Rand())
+			cut := interrupt(p, seed.Derive("cut", i, n).Rand())
 			if v := p.Key().Grade(cut); v.Outcome == verify.OutcomeEqual {
 				t.Errorf("gold %s: a cut response is graded equal: %q", p.Gold[0], tail(cut))
 			}
@@ -97,9 +96,9 @@ func TestRespellingKeepsTheValue(t *testing.T) {
 func TestADistractorThatFailsLeavesNoAnswer(t *testing.T) {
 	p, _ := problemOf(1)
 	for _, wrong := range []string{"", p.Gold[0]} {
-		s := &Pool{wrong: func(string, []string, *rand.Rand) string { return wrong }}
+		none := func(string, []string, *rand.Rand) string { return wrong }
 		for n := range 50 {
-			if v := p.Key().Grade(s.solve(p, false, seed.Derive(n).Rand())); v.Outcome != verify.OutcomeDifferent {
+			if v := p.Key().Grade(solve(p, false, none, seed.Derive(n).Rand())); v.Outcome != verify.OutcomeDifferent {
 				t.Errorf("distractor %q: graded %s", wrong, v.Outcome)
 			}
 		}
@@ -111,8 +110,7 @@ func TestSolutionsReadLikeSolutions(t *testing.T) {
 	var b strings.Builder
 	for i := 1; i < len(written); i += 3 {
 		p, wrong := problemOf(i)
-		s := &Pool{wrong: wrong}
-		for kind, text := range []string{s.solve(p, true, seed.Derive("golden", i).Rand()), s.solve(p, false, seed.Derive("golden", i).Rand()), s.interrupt(p, seed.Derive("golden", i).Rand())} {
+		for kind, text := range []string{solve(p, true, wrong, seed.Derive("golden", i).Rand()), solve(p, false, wrong, seed.Derive("golden", i).Rand()), interrupt(p, seed.Derive("golden", i).Rand())} {
 			fmt.Fprintf(&b, "=== gold %s, %s\n%s\n\n", p.Gold[0], []string{"right", "wrong", "cut"}[kind], text)
 		}
 	}

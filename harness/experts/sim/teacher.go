@@ -27,17 +27,13 @@ var wordings = [...][3]string{
 }
 
 // explain writes the analysis of a problem and the choice behind it. What it says of the problem is its topic and, with the chance
-// Skill, how hard it is for the pool, by the true success probabilities; else another of the four words, drawn uniformly. The share
-// Malformed cannot be used: they name a model, come to another choice, or say nothing. The text depends on what a
-// router's answer depends on, and on the choice.
-func (r *Routers) explain(q experts.Request, knobs spec.SimRouter, text string, latent routing.Latent, candidates []experts.Candidate, chosen string, truths []Truth) experts.Completion {
-	stream := r.pool.root.Derive("teacher", q.Expert, seed.Hash(text), chosen, experts.WireSeed(q.Seed)).Rand()
-	var mean float64
-	for _, x := range candidates {
-		mean += truths[r.pool.index[x.ID]].Correct / float64(len(candidates))
-	}
+// Skill, how hard it is for the pool, by solved, the mean true success probability of the candidates; else another of the four words,
+// drawn uniformly. The share Malformed cannot be used: they name a model, come to another choice, or say nothing. The text depends on
+// what a router's answer depends on, and on the choice.
+func explain(root seed.Seed, q experts.Request, knobs spec.SimRouter, text string, latent routing.Latent, candidates []experts.Candidate, chosen string, solved float64) experts.Completion {
+	stream := root.Derive("teacher", q.Expert, seed.Hash(text), chosen, experts.WireSeed(q.Seed)).Rand()
 	level := 0
-	for mean < hardness[level].least {
+	for solved < hardness[level].least {
 		level++
 	}
 	if stream.Float64() >= knobs.Skill {

@@ -5,7 +5,6 @@ package vllm
 import (
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 	"sync"
@@ -14,9 +13,10 @@ import (
 	"github.com/entrorouter/entrorouter/harness/experts/internal/wire"
 )
 
-func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
+// list is the list of models.
+func list(models []Model) []byte {
 	b := []byte(`{"object":"list","data":[`)
-	for i, m := range s.models {
+	for i, m := range models {
 		if i > 0 {
 			b = append(b, ',')
 		}
@@ -26,47 +26,26 @@ func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 		}
 		b = append(b, '}')
 	}
-	writeJSON(w, append(b, `]}`...))
+	return append(b, `]}`...)
 }
 
-// tokenize counts the tokens of a prompt, or of the last user message of a chat. A token is four bytes and its number is
-// those bytes as a little-endian integer.
-func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) {
-	var q struct {
-		Model    string    `json:"model"`
-		Prompt   string    `json:"prompt"`
-		Messages []message `json:"messages"`
-	}
-	if err := s.read(w, r, &q); err != nil {
-		s.fail(w, err)
-		return
-	}
-	i, ok := s.index[q.Model]
-	if !ok && q.Model != "" {
-		s.fail(w, &Error{http.StatusNotFound, NotFound, fmt.Sprintf("The model `%s` does not exist.", q.Model)})
-		return
-	}
-	if q.Messages != nil {
-		var fault string
-		if q.Prompt, fault = (chatRequest{N: 1, Messages: q.Messages}).prompt(); fault != "" {
-			s.fail(w, &Error{http.StatusBadRequest, BadRequest, fault})
-			return
-		}
-	}
-	b := strconv.AppendInt([]byte(`{"count":`), tokens(q.Prompt), 10)
-	b = strconv.AppendInt(append(b, `,"max_model_len":`...), int64(s.models[i].Window), 10)
+// tokenized is a prompt in tokens, for a model with a window of so many. A token is four bytes and its number is those bytes as a
+// little-endian integer.
+func tokenized(prompt string, window int) []byte {
+	b := strconv.AppendInt([]byte(`{"count":`), tokens(prompt), 10)
+	b = strconv.AppendInt(append(b, `,"max_model_len":`...), int64(window), 10)
 	b = append(b, `,"tokens":[`...)
-	for part := range slices.Chunk([]byte(q.Prompt), 4) {
+	for part := range slices.Chunk([]byte(prompt), 4) {
 		var id int64
 		for k, c := range part {
 			id |= int64(c) << (8 * k)
 		}
 		b = append(strconv.AppendInt(b, id, 10), ',')
 	}
-	if q.Prompt != "" {
+	if prompt != "" {
 		b = b[:len(b)-1]
 	}
-	writeJSON(w, append(b, `],"token_strs":null}`...))
+	return append(b, `],"token_strs":null}`...)
 }
 
 // counts are what /metrics says of one model.
@@ -91,20 +70,19 @@ func (c *counts) add(choices []choice) {
 	}
 }
 
-// metrics writes what dashboards for vLLM begin with, in the text format of Prometheus. Nothing ever waits here.
-func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
-	var b []byte
+// metrics is what dashboards for vLLM begin with, in the text format of Prometheus: all is the counts of each model. Nothing ever waits here.
+func metrics(models []Model, all []*counts) (b []byte) {
 	family := func(name, kind, help string, values func(*counts) map[string]int64) {
 		b = fmt.Appendf(b, "# HELP vllm:%s %s\n# TYPE vllm:%s %s\n", name, help, name, kind)
-		for i, m := range s.models {
-			of := values(s.counts[i])
+		for i, m := range models {
+			of := values(all[i])
 			for _, label := range slices.Sorted(maps.Keys(of)) {
 				b = fmt.Appendf(b, "vllm:%s{engine=\"0\",%smodel_name=%q} %d\n", name, label, m.Name, of[label])
 			}
 		}
 	}
 	one := func(n int64) map[string]int64 { return map[string]int64{"": n} }
-	for _, c := range s.counts {
+	for _, c := range all {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 	}
@@ -119,6 +97,5 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 		}
 		return labelled
 	})
-	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	w.Write(b)
+	return b
 }

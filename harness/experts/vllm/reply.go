@@ -3,61 +3,12 @@
 package vllm
 
 import (
-	"net/http"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/entrorouter/entrorouter/harness/experts/internal/wire"
 )
-
-// Types of errors.
-const (
-	BadRequest    = "BadRequestError"
-	NotFound      = "NotFoundError"
-	InternalError = "InternalServerError"
-)
-
-// Unauthorized is the body of status 401, whose error is a text and not an object.
-const Unauthorized = `{"error":"Unauthorized"}`
-
-// Error is a refusal. Its JSON is that of vLLM, whose code is a number.
-type Error struct {
-	Status  int
-	Type    string
-	Message string
-}
-
-// Error implements error.
-func (e *Error) Error() string { return e.Message }
-
-// JSON is the body of the response, or what an event of a stream says.
-func (e *Error) JSON() []byte {
-	b := wire.AppendJSON([]byte(`{"error":{"message":`), e.Message)
-	b = wire.AppendJSON(append(b, `,"type":`...), e.Type)
-	b = strconv.AppendInt(append(b, `,"param":null,"code":`...), int64(e.Status), 10)
-	return append(b, "}}"...)
-}
-
-// Write sends the response.
-func (e *Error) Write(w http.ResponseWriter) { writeStatus(w, e.Status, e.JSON()) }
-
-var (
-	jsonType   = []string{"application/json"}
-	streamType = []string{"text/event-stream; charset=utf-8"}
-)
-
-func writeJSON(w http.ResponseWriter, body []byte) {
-	w.Header()["Content-Type"] = jsonType
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.Write(body)
-}
-
-func writeStatus(w http.ResponseWriter, status int, body []byte) {
-	w.Header()["Content-Type"] = jsonType
-	w.WriteHeader(status)
-	w.Write(body)
-}
 
 func base36(seed int64) string { return strconv.FormatInt(seed, 36) }
 

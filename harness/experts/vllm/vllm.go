@@ -17,35 +17,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/experts/internal/wire"
 )
 
-// Model is a model that is served.
-type Model struct {
-	Name   string
-	Alias  string // a second name; empty: none
-	Window int    // tokens that prompt and response may have together, as /v1/models says; 0: not said, and no limit
-}
-
-// Request asks for one response.
-type Request struct {
-	Model       string // its Name
-	Prompt      string // the last user message
-	Seed        int64  // of this response; 0 where the client sent none, so that the same request gets the same response
-	MaxTokens   int    // 0: the client sent none
-	Temperature float64
-	TopP        float64
-	TopK        int
-}
-
-// Answer is one response, before a reasoning parser and stop strings have changed it.
-type Answer struct {
-	Text      string // thinking included, in <think>...</think>
-	Reasoning string // thinking that is apart whether or not the server has a reasoning parser
-	Finish    string // stop, length, or whatever a client is to meet
-	In, Out   int64  // tokens
-}
-
-// Func answers requests. It is safe for concurrent use. An error that is no *Error is the server's own failure.
-type Func func(ctx context.Context, r Request) (Answer, error)
-
 // Options say how models are served.
 type Options struct {
 	Key       string       // what a client must send as bearer token to paths below /v1; empty: nothing
@@ -81,11 +52,14 @@ func New(models []Model, answer Func, o Options) *Server {
 	}
 	empty := func(http.ResponseWriter, *http.Request) {}
 	s.mux.HandleFunc("POST /v1/chat/completions", s.complete)
-	s.mux.HandleFunc("GET /v1/models", s.list)
+	s.mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, list(s.models)) })
 	s.mux.HandleFunc("GET /health", empty)
 	s.mux.HandleFunc("GET /ping", empty)
 	s.mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, []byte(`{"version":"`+version+`"}`)) })
-	s.mux.HandleFunc("GET /metrics", s.metrics)
+	s.mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		w.Write(metrics(s.models, s.counts))
+	})
 	s.mux.HandleFunc("POST /tokenize", s.tokenize)
 	s.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		(&Error{http.StatusNotFound, NotFound, fmt.Sprintf("there is no %s %s here; there are: POST /v1/chat/completions and /tokenize, GET /v1/models, /health, /version and /metrics", r.Method, r.URL.Path)}).Write(w)
@@ -107,47 +81,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 const maxRequest = 1 << 20 // bytes
 
-// chatRequest is the part of a chat completion request that is read. Fields that a client leaves out have vLLM's defaults.
-type chatRequest struct {
-	Model               string     `json:"model"`
-	Messages            []message  `json:"messages"`
-	Seed                int64      `json:"seed"`
-	MaxTokens           int        `json:"max_tokens"`
-	MaxCompletionTokens int        `json:"max_completion_tokens"`
-	Temperature         float64    `json:"temperature"`
-	TopP                float64    `json:"top_p"`
-	TopK                int        `json:"top_k"`
-	N                   int        `json:"n"`
-	Stop                oneOrMore  `json:"stop"`
-	RequestID           string     `json:"request_id"`
-	Stream              bool       `json:"stream"`
-	StreamOptions       *streaming `json:"stream_options"`
-}
-
-type message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
-type streaming struct {
-	Usage      bool `json:"include_usage"`
-	Continuous bool `json:"continuous_usage_stats"`
-}
-
-// oneOrMore is a text or a list of texts.
-type oneOrMore []string
-
-func (o *oneOrMore) UnmarshalJSON(data []byte) error {
-	var one string
-	if json.Unmarshal(data, &one) == nil {
-		if *o = nil; one != "" {
-			*o = oneOrMore{one}
-		}
-		return nil
-	}
-	return json.Unmarshal(data, (*[]string)(o))
-}
-
 // read reads the JSON of a request.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 	kind, _, _ := strings.Cut(strings.ToLower(r.Header.Get("Content-Type")), ";")
@@ -163,6 +96,32 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 		return &Error{http.StatusBadRequest, BadRequest, "the request is not one for " + r.URL.Path + ": " + err.Error()}
 	}
 	return nil
+}
+
+// tokenize counts the tokens of a prompt, or of the last user message of a chat.
+func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) {
+	var q struct {
+		Model    string    `json:"model"`
+		Prompt   string    `json:"prompt"`
+		Messages []message `json:"messages"`
+	}
+	if err := s.read(w, r, &q); err != nil {
+		s.fail(w, err)
+		return
+	}
+	i, ok := s.index[q.Model]
+	if !ok && q.Model != "" {
+		s.fail(w, &Error{http.StatusNotFound, NotFound, fmt.Sprintf("The model `%s` does not exist.", q.Model)})
+		return
+	}
+	if q.Messages != nil {
+		var fault string
+		if q.Prompt, fault = (chatRequest{N: 1, Messages: q.Messages}).prompt(); fault != "" {
+			s.fail(w, &Error{http.StatusBadRequest, BadRequest, fault})
+			return
+		}
+	}
+	writeJSON(w, tokenized(q.Prompt, s.models[i].Window))
 }
 
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
@@ -235,49 +194,3 @@ func (s *Server) fail(w http.ResponseWriter, err error) {
 	}
 	e.Write(w)
 }
-
-// prompt returns the last user message, or what is wrong with the request.
-func (q chatRequest) prompt() (prompt, fault string) {
-	switch {
-	case q.StreamOptions != nil && !q.Stream:
-		return "", "Stream options can only be defined when `stream=True`."
-	case q.N < 1 || q.N > maxChoices:
-		return "", fmt.Sprintf("n must be at least 1 and at most %d, got %d.", maxChoices, q.N)
-	case q.N > 1 && q.Temperature == 0:
-		return "", fmt.Sprintf("n must be 1 when using greedy sampling, got %d.", q.N)
-	case q.MaxTokens < 0 || q.MaxCompletionTokens < 0:
-		return "", fmt.Sprintf("max_tokens must be at least 1, got %d.", min(q.MaxTokens, q.MaxCompletionTokens))
-	}
-	for i := len(q.Messages) - 1; i >= 0; i-- {
-		if q.Messages[i].Role == "user" {
-			return q.Messages[i].Content, ""
-		}
-	}
-	return "", "messages holds no message of role user"
-}
-
-const maxChoices = 128 // of one request; vLLM has no limit
-
-// limit is the token limit; max_completion_tokens wins, as in vLLM.
-func (q chatRequest) limit() int {
-	if q.MaxCompletionTokens > 0 {
-		return q.MaxCompletionTokens
-	}
-	return q.MaxTokens
-}
-
-// room says why a model with a window of so many tokens cannot take the request.
-func (q chatRequest) room(window int, prompt int64) string {
-	limit := q.limit()
-	switch {
-	case window == 0:
-	case prompt >= int64(window):
-		return fmt.Sprintf("This model's maximum context length is %d tokens. However, your request has %d input tokens. Please reduce the length of the input messages.", window, prompt)
-	case int64(limit) > int64(window)-prompt:
-		return fmt.Sprintf("'max_tokens' or 'max_completion_tokens' is too large: %d. This model's maximum context length is %d tokens and your request has %d input tokens (%d > %d - %d).", limit, window, prompt, limit, window, prompt)
-	}
-	return ""
-}
-
-// tokens is how many a text has: a quarter of its bytes, as simulated models count.
-func tokens(text string) int64 { return int64(len(text)+3) / 4 }
