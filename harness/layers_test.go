@@ -20,7 +20,11 @@ const module = "github.com/entrorouter/entrorouter/"
 var layers = map[string][]string{
 	"cmd/entrorouter": {"*"},
 	// Carrying out, explaining, following and checking an experiment: the walk from top to bottom.
-	"harness": {"harness/stages", "harness/machine", "harness/programs", "harness/methods", "harness/protocol", "harness/asking", "harness/steps", "harness/book", "harness/compare", "harness/explain", "harness/trail", "harness/policy", "harness/routing", "harness/spec", "harness/store", "harness/metrics", "verify"},
+	"harness": {"harness/preflight", "harness/protocol", "harness/asking", "harness/steps", "harness/book", "harness/compare", "harness/explain", "harness/trail", "harness/policy", "harness/routing", "harness/spec", "harness/store", "harness/metrics"},
+	// What a run takes follows from its spec.
+	"harness/preflight": {"harness/machine", "harness/methods", "harness/spec"},
+	// Answers that are stored are graded again, whoever asked for them.
+	"harness/regrade": {"harness/asking", "harness/book", "harness/routing", "harness/spec", "harness/store", "verify"},
 	// What to do for an experiment, and who is asked on the way.
 	"harness/protocol":     {"harness/stages", "harness/predict", "harness/rounds", "harness/train", "harness/lm", "harness/asking", "harness/steps", "harness/collapse", "harness/score", "harness/book", "harness/methods", "harness/present", "harness/policy", "harness/features", "harness/experts", "harness/recording", "harness/problems", "harness/store", "harness/explain", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/cost", "harness/seed"},
 	"harness/asking":       {"harness/steps", "harness/experts", "harness/experts/sim", "harness/experts/vllm", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
@@ -61,7 +65,7 @@ var layers = map[string][]string{
 	// A model in another format becomes a Hugging Face folder; nothing is computed with it.
 	"harness/gguf":         {"harness/safetensors"},
 	"harness/gguf/convert": {"harness/gguf", "harness/safetensors", "harness/tokenizer"},
-	"harness/programs":     {"harness/policy"},
+	"harness/programs":     {"harness/methods", "harness/policy", "harness/spec", "harness/stages"},
 	"harness/workload":     {"harness/lm", "harness/policy", "harness/safetensors", "harness/seed", "harness/spec"},
 	"harness/gpucheck":     {"harness/features", "harness/workload", "harness/lm", "harness/safetensors", "harness/compact", "harness/train", "harness/policy", "harness/seed", "harness/spec"},
 	// Verdicts read measurements and the paper's tables, and nothing that made them.

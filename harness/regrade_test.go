@@ -2,12 +2,12 @@ package harness
 
 import (
 	"database/sql"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/internal/toy"
+	"github.com/entrorouter/entrorouter/harness/regrade"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/verify"
@@ -61,7 +61,7 @@ func older(t *testing.T, dir string) (wrong int) {
 func TestANewVerifierGradesWhatIsStoredAndAsksNobody(t *testing.T) {
 	dir := t.TempDir()
 	want := render(t, runIn(t, toy.Tiny(t), dir))
-	same, err := Regrade(t.Context(), dir)
+	same, err := regrade.Folder(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestANewVerifierGradesWhatIsStoredAndAsksNobody(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got, err := Regrade(t.Context(), dir)
+	got, err := regrade.Folder(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,20 +103,7 @@ func TestANewVerifierGradesWhatIsStoredAndAsksNobody(t *testing.T) {
 	if tables := render(t, again); tables != want {
 		t.Errorf("the tables after grading again are not those of the run:\n%s\n%s", want, tables)
 	}
-	if got, err := Regrade(t.Context(), dir); err != nil || len(got.Moved) != wrong || got.Before["older"] != got.Answers {
+	if got, err := regrade.Folder(t.Context(), dir); err != nil || len(got.Moved) != wrong || got.Before["older"] != got.Answers {
 		t.Errorf("after the run: %v, %d moved; want what moved since the older verifier, %d", err, len(got.Moved), wrong)
-	}
-}
-
-func TestThereIsNothingToGradeAgainOutsideOfARun(t *testing.T) {
-	if _, err := Regrade(t.Context(), t.TempDir()); !errors.Is(err, ErrUsage) {
-		t.Errorf("error %v", err)
-	}
-	dir := t.TempDir()
-	if err := os.Mkdir(filepath.Join(dir, "stages"), 0o777); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Regrade(t.Context(), dir); !errors.Is(err, ErrUsage) {
-		t.Errorf("error %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/policy"
+	"github.com/entrorouter/entrorouter/harness/preflight"
 	"github.com/entrorouter/entrorouter/harness/protocol"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
@@ -188,15 +189,15 @@ func look(ctx context.Context, r *spec.Resolved, o Options) (*protocol.Run, erro
 
 // opened opens an experiment that there is room for. What a recording has to be read for is looked at when it was.
 func opened(ctx context.Context, r *spec.Resolved, o Options) (*protocol.Run, error) {
-	stored := storedBytes(o.Out)
-	if err := Estimate(r, nil).check(o.Room, stored); err != nil {
+	stored := preflight.Stored(o.Out)
+	if err := preflight.Estimate(r, nil).Check(o.Room, stored); err != nil {
 		return nil, err
 	}
 	run, err := protocol.Open(ctx, r, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := Estimate(r, run.Questions).check(o.Room, stored); err != nil {
+	if err := preflight.Estimate(r, run.Questions).Check(o.Room, stored); err != nil {
 		run.Close()
 		return nil, err
 	}
@@ -205,15 +206,15 @@ func opened(ctx context.Context, r *spec.Resolved, o Options) (*protocol.Run, er
 
 // Plan says what Run would do, and what that takes from an empty store. It does nothing but look at the store, and needs no weights of
 // language models.
-func Plan(ctx context.Context, r *spec.Resolved, o Options) ([]explain.StepStatus, Needs, error) {
+func Plan(ctx context.Context, r *spec.Resolved, o Options) ([]explain.StepStatus, preflight.Needs, error) {
 	o.Priced = true
 	run, err := look(ctx, r, o)
 	if err != nil {
-		return nil, Needs{}, err
+		return nil, preflight.Needs{}, err
 	}
 	defer run.Close()
 	steps, err := run.Explain().Status(ctx)
-	needs := Estimate(r, run.Questions)
+	needs := preflight.Estimate(r, run.Questions)
 	needs.Absent = run.Absent()
 	return steps, needs, err
 }

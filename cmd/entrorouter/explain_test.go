@@ -4,7 +4,7 @@ package main
 import (
 	"testing"
 
-	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/preflight"
 )
 
 func TestHoursAreSaidInTwoDigits(t *testing.T) {
@@ -19,12 +19,12 @@ func TestHoursAreSaidInTwoDigits(t *testing.T) {
 
 // 3,600,000 tokens written at 500 a second are two hours; nobody said how fast training is.
 func TestWhatPoliciesWriteIsPriced(t *testing.T) {
-	n := harness.Needs{Rollouts: harness.Tokens{Texts: 20, Tokens: 600_000}, Routed: harness.Tokens{Texts: 30, Tokens: 3_000_000}, Learned: harness.Tokens{Texts: 70, Tokens: 1_000_000_000}}
+	n := preflight.Needs{Rollouts: preflight.Tokens{Texts: 20, Tokens: 600_000}, Routed: preflight.Tokens{Texts: 30, Tokens: 3_000_000}, Learned: preflight.Tokens{Texts: 70, Tokens: 1_000_000_000}}
 	const want = "of the routers' own texts, from an empty store at most: 20 texts (600k tokens) written in Stage II and 30 texts (3M tokens) to route, 2.0 hours; 70 texts (1G tokens) read in training, --tokens-per-second training=N says how long\n"
 	if got := writingText(n, map[string]float64{writerRate: 500}); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if got := writingText(harness.Needs{Routed: harness.Tokens{Texts: 3}}, nil); got != "" {
+	if got := writingText(preflight.Needs{Routed: preflight.Tokens{Texts: 3}}, nil); got != "" {
 		t.Errorf("a policy that writes nothing: %q", got)
 	}
 }

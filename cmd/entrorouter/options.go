@@ -12,6 +12,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/machine"
+	"github.com/entrorouter/entrorouter/harness/preflight"
 )
 
 func options(c *cli.Context) harness.Options {
@@ -26,7 +27,7 @@ func optionsShown(c *cli.Context, show *progress) harness.Options {
 	}
 	cut, _ := c.App.Metadata[cutKey].(<-chan struct{})
 	room := machine.Left(c.String("out"))
-	if os.Getenv(harness.PreflightEnv) == "off" {
+	if os.Getenv(preflight.Env) == "off" {
 		room = machine.Room{}
 	}
 	log := slog.New(slog.NewTextHandler(show, &slog.HandlerOptions{Level: level}))

@@ -20,6 +20,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/explain"
+	"github.com/entrorouter/entrorouter/harness/preflight"
 	"github.com/entrorouter/entrorouter/harness/programs"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -31,7 +32,7 @@ func planCommand() *cli.Command {
 		ArgsUsage: "SPEC",
 		Description: "Each step is stored, to do, or not needed (not stored, and nothing that is to do reads it). The last two lines say\n" +
 			"what is to do and what answers will cost, and what a run from an empty store takes, roughly: where this machine has less\n" +
-			"memory or disk, run and plan refuse it and name the knob (" + harness.PreflightEnv + "=off: try all the same). Nothing is written;\n" +
+			"memory or disk, run and plan refuse it and name the knob (" + preflight.Env + "=off: try all the same). Nothing is written;\n" +
 			"'entrorouter explain SPEC' groups what is to do by the knob that moved it. --json: name, key, stored, state, why.\n" +
 			"With --compile the training steps of language models are written instead, as StableHLO for a CUDA card and without\n" +
 			"a weight being read; where --python has jax-cuda13-pjrt they are compiled for an H200, and the memory they take is printed.\n" +
@@ -93,7 +94,7 @@ func planCommand() *cli.Command {
 }
 
 // tokensPerSecond reads ID=N of models whose speed nobody knows.
-func tokensPerSecond(pairs []string, all explain.Asked, needs harness.Needs) (map[string]float64, error) {
+func tokensPerSecond(pairs []string, all explain.Asked, needs preflight.Needs) (map[string]float64, error) {
 	asked := slices.Sorted(maps.Keys(all.Unpaced))
 	if needs.Learned.Texts > 0 {
 		asked = append(asked, writerRate, trainingRate)
@@ -139,7 +140,7 @@ const (
 
 // writingText says what policies that write before they choose write and learn from, at most, and how long that takes at some tokens a second;
 // empty: none writes.
-func writingText(n harness.Needs, rates map[string]float64) string {
+func writingText(n preflight.Needs, rates map[string]float64) string {
 	if n.Learned.Texts == 0 {
 		return ""
 	}
@@ -149,7 +150,7 @@ func writingText(n harness.Needs, rates map[string]float64) string {
 		}
 		return "--tokens-per-second " + rate + "=N says how long"
 	}
-	texts := func(t harness.Tokens) string {
+	texts := func(t preflight.Tokens) string {
 		return fmt.Sprintf("%d texts (%s tokens)", t.Texts, rounded(float64(t.Tokens)))
 	}
 	return fmt.Sprintf("of the routers' own texts, from an empty store at most: %s written in Stage II and %s to route, %s; %s read in training, %s\n",
@@ -166,7 +167,7 @@ func compilePrograms(c *cli.Context, r *spec.Resolved) error {
 	if err != nil {
 		return err
 	}
-	written, err := harness.WritePrograms(r, plugin, folder)
+	written, err := programs.OfExperiment(r, plugin, folder)
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/regrade"
 )
 
 func regradeAction(c *cli.Context) error {
@@ -26,7 +26,7 @@ func regradeAction(c *cli.Context) error {
 	if c.NArg() > 0 {
 		return errors.New("verify takes a FILE or --regrade DIR, not both")
 	}
-	r, err := harness.Regrade(c.Context, c.String("regrade"))
+	r, err := regrade.Folder(c.Context, c.String("regrade"))
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func regradeAction(c *cli.Context) error {
 }
 
 // regradeReport says which verdicts moved, for people.
-func regradeReport(r *harness.Regraded) string {
+func regradeReport(r *regrade.Report) string {
 	var b strings.Builder
 	for _, m := range r.Moved {
 		fmt.Fprintf(&b, "answer %d to %s by %s: %s (%s) by version %s, %s (%s) now\n  gold %q, read %q before and %q now\n",

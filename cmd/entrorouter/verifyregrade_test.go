@@ -4,21 +4,21 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/regrade"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
 func TestVerdictsThatMoveAreCountedAndListed(t *testing.T) {
-	r := &harness.Regraded{
+	r := &regrade.Report{
 		Verifier: "9", Answers: 30, Before: map[string]int{"7": 10, "8": 20}, Ungraded: 2, Unplaced: 1,
-		Groups: []harness.RegradedGroup{
+		Groups: []regrade.Group{
 			{Benchmark: "a", Split: routing.Test, Model: "m", Answers: 10},
 			{Benchmark: "b", Split: routing.Test, Model: "m", Answers: 20, Moved: 1, Correct: [2]int{5, 6}},
 		},
-		Moved: []harness.MovedVerdict{{
+		Moved: []regrade.Moved{{
 			Rollout: 65537, Problem: "b-3", Model: "m", Gold: []string{"1/2"}, Verifier: "8",
-			Before: harness.VerdictOfText{Bucket: routing.Wrong, Reason: "different", Extracted: "2"},
-			Now:    harness.VerdictOfText{Bucket: routing.Correct, Reason: "equal", Extracted: "0.5"},
+			Before: regrade.Verdict{Bucket: routing.Wrong, Reason: "different", Extracted: "2"},
+			Now:    regrade.Verdict{Bucket: routing.Correct, Reason: "equal", Extracted: "0.5"},
 		}},
 	}
 	want := `answer 65537 to b-3 by m: wrong (different) by version 8, correct (equal) now

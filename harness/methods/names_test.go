@@ -17,14 +17,14 @@ import (
 // otherMeanings are words that name a kind of method and something else: word -> files that mean the other thing, or
 // what their paths begin with.
 var otherMeanings = map[string][]string{
-	"benchmark":   {"harness/", "cmd/", "harness/paper/tables.go"},                                                                               // the key of measurements, and of what is printed
-	"sft":         {"harness/train/", "harness/stages/", "harness/rounds/", "harness/report/", "harness/score/training.go"},                      // Stage I
-	"self":        {"harness/"},                                                                                                                  // who answers, and whose answers they are
-	"difficulty":  {"harness/score/"},                                                                                                            // a stream of random numbers
-	"mixture":     {"harness/problems/"},                                                                                                         // of liquids
-	"mean":        {"harness/paper/"},                                                                                                            // of cells
-	"bag":         {"verify/"},                                                                                                                   // a thing that is counted
-	"xrouter":     {"harness/theory/"},                                                                                                           // a reward, of protocol collapse
+	"benchmark":   {"harness/", "cmd/", "harness/paper/tables.go"},                                                                                                              // the key of measurements, and of what is printed
+	"sft":         {"harness/train/", "harness/stages/", "harness/rounds/", "harness/report/", "harness/score/training.go"},                                                     // Stage I
+	"self":        {"harness/"},                                                                                                                                                 // who answers, and whose answers they are
+	"difficulty":  {"harness/score/"},                                                                                                                                           // a stream of random numbers
+	"mixture":     {"harness/problems/"},                                                                                                                                        // of liquids
+	"mean":        {"harness/paper/"},                                                                                                                                           // of cells
+	"bag":         {"verify/"},                                                                                                                                                  // a thing that is counted
+	"xrouter":     {"harness/theory/"},                                                                                                                                          // a reward, of protocol collapse
 	"entrorouter": {"harness/experts/sim/", "harness/fetch/home.go", "cmd/entrorouter/exit.go", "cmd/entrorouter/main.go", "cmd/entrorouter/version.go", "tools/peers/main.go"}, // this program
 }
 

@@ -1,6 +1,5 @@
-// What a run takes, estimated from its spec alone, and whether there is room for it.
-
-package harness
+// Package preflight estimates from a spec alone what a run of it takes, and refuses what there is no room for.
+package preflight
 
 import (
 	"fmt"
@@ -204,11 +203,12 @@ func largestSet(sets []fitTo) (n int64) {
 	return n
 }
 
-// check refuses needs that there is no room for, and trainings that would not end. stored are the bytes of the store that there are.
-func (n Needs) check(room machine.Room, stored int64) error {
+// Check refuses needs that there is no room for, and trainings that would not end. stored are the bytes of the store that there are.
+// The error names the knob that takes most and wraps spec.ErrUsage.
+func (n Needs) Check(room machine.Room, stored int64) error {
 	refuse := func(share knobShare, needs, left int64, what string) error {
 		return fmt.Errorf("%w: %s: %s take about %s of %s, the run %s, and %s are left; ask for less, or set %s=off to try all the same",
-			ErrUsage, share.knob, share.what, Size(share.takes), what, Size(needs), Size(left), PreflightEnv)
+			spec.ErrUsage, share.knob, share.what, Size(share.takes), what, Size(needs), Size(left), Env)
 	}
 	switch {
 	case room.Memory > 0 && n.Memory > room.Memory && n.memory.takes > room.Memory/2:
@@ -217,7 +217,7 @@ func (n Needs) check(room machine.Room, stored int64) error {
 		return refuse(n.disk, n.Disk, room.Disk, "disk")
 	case room.Time > 0 && n.Training > room.Time:
 		return fmt.Errorf("%w: %s: %s take about %s on two cores, the run %s; ask for less (sft.epochs, grpo.steps, the network), train on XLA (policy.backend), or set %s=off to try all the same",
-			ErrUsage, n.training.knob, n.training.what, long(time.Duration(n.training.takes)), long(n.Training), PreflightEnv)
+			spec.ErrUsage, n.training.knob, n.training.what, long(time.Duration(n.training.takes)), long(n.Training), Env)
 	}
 	return nil
 }
@@ -235,8 +235,8 @@ func long(d time.Duration) string {
 	return fmt.Sprintf("%d minutes", d/time.Minute)
 }
 
-// storedBytes is what the rollouts of a store take, which a run does not write again.
-func storedBytes(out string) (bytes int64) {
+// Stored is how many bytes the rollouts of a store take, which a run does not write again.
+func Stored(out string) (bytes int64) {
 	files, _ := filepath.Glob(filepath.Join(out, "rollouts.db*")) // the pattern is sound
 	for _, name := range files {
 		if info, err := os.Stat(name); err == nil {
@@ -246,8 +246,8 @@ func storedBytes(out string) (bytes int64) {
 	return bytes
 }
 
-// PreflightEnv is the environment variable that, set to off, lets a run begin that there is no room for.
-const PreflightEnv = "ENTROROUTER_PREFLIGHT"
+// Env is the environment variable that, set to off, lets a run begin that there is no room for.
+const Env = "ENTROROUTER_PREFLIGHT"
 
 // String says the needs in a line.
 func (n Needs) String() string {

@@ -1,6 +1,6 @@
-// What the training steps of an experiment take on a card, before there is one.
+// The programs of what an experiment trains.
 
-package harness
+package programs
 
 import (
 	"bytes"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/policy"
-	"github.com/entrorouter/entrorouter/harness/programs"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/stages"
 )
@@ -20,17 +19,17 @@ type Program struct {
 	Beside int64 // bytes that lie on a device beside what the program takes
 }
 
-// WritePrograms writes the programs of the trainer's own optimizer steps, of every language model that an experiment trains, into a
+// OfExperiment writes the programs of the trainer's own optimizer steps, of every language model that an experiment trains, into a
 // folder, a file for each row and stage. Two that are the same program are written once. plugin is the library that
-// 'make xla-cpu' makes of tools/pjrt-dump. No weight is read and the store is not looked at.
-func WritePrograms(r *spec.Resolved, plugin, folder string) ([]Program, error) {
+// 'make xla-cpu' makes of tools/pjrt-dump. No weight is read and the store is not looked at. Where nothing is trained, the error wraps spec.ErrUsage.
+func OfExperiment(r *spec.Resolved, plugin, folder string) ([]Program, error) {
 	x := &r.Experiment
 	steps := map[string]stages.TrainingStep{}
 	var names []string
 	for _, row := range x.Methods {
 		trained, err := methods.TrainingSteps(methods.Setup{Method: row, Spec: x, Prices: r.Prices.Models}, len(r.Pools[0].Experts))
 		if err != nil {
-			return nil, fmt.Errorf("%w: row %s: %v", ErrUsage, row.RowID(), err)
+			return nil, fmt.Errorf("%w: row %s: %v", spec.ErrUsage, row.RowID(), err)
 		}
 		for _, t := range trained {
 			name := row.RowID() + "-" + t.Stage
@@ -38,15 +37,15 @@ func WritePrograms(r *spec.Resolved, plugin, folder string) ([]Program, error) {
 		}
 	}
 	if names == nil {
-		return nil, fmt.Errorf("%w: spec %s trains no language model (policy.kind lm)", ErrUsage, x.Name)
+		return nil, fmt.Errorf("%w: spec %s trains no language model (policy.kind lm)", spec.ErrUsage, x.Name)
 	}
-	paths, err := programs.Write(plugin, folder, names, func(b policy.Backend, name string) error { return steps[name].Compile(b) })
+	paths, err := Write(plugin, folder, names, func(b policy.Backend, name string) error { return steps[name].Compile(b) })
 	if err != nil {
 		return nil, err
 	}
 	var found []Program
 	for i, path := range paths {
-		again, err := written(found, path)
+		again, err := repeats(found, path)
 		if err != nil {
 			return nil, err
 		}
@@ -59,8 +58,8 @@ func WritePrograms(r *spec.Resolved, plugin, folder string) ([]Program, error) {
 	return found, nil
 }
 
-// written says whether a program is one of those before it.
-func written(before []Program, path string) (bool, error) {
+// repeats says whether a program is one of those before it.
+func repeats(before []Program, path string) (bool, error) {
 	own, err := os.ReadFile(path)
 	if err != nil {
 		return false, err

@@ -1,5 +1,6 @@
 // Tests of what a run is estimated to take, and of specs whose numbers are extreme.
-package harness
+
+package preflight_test
 
 import (
 	"errors"
@@ -15,8 +16,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/machine"
 	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/preflight"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -69,13 +72,13 @@ func TestWhatARunTakesByHand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := Estimate(r, nil)
+	n := preflight.Estimate(r, nil)
 	// bag, routerr1 and entrorouter, two seeds each; of entrorouter 3 epochs of 4 batches, and 2 steps of 2 passes, of routerr1 3 steps of
 	// 64 problems, 32 an update.
 	if n.Trainings != 6 || n.Steps != 2*(3*4+2*2+3*2) {
 		t.Errorf("%d trainings of %d steps", n.Trainings, n.Steps)
 	}
-	if n.Memory < runMemory || n.Memory > 2*runMemory || n.Device != 0 {
+	if n.Memory < preflight.RunMemory || n.Memory > 2*preflight.RunMemory || n.Device != 0 {
 		t.Errorf("%d bytes of memory, %d where XLA computes", n.Memory, n.Device)
 	}
 }
@@ -108,7 +111,7 @@ outputs:
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := Estimate(r, map[string]int{"rgym_math": 2495})
+	n := preflight.Estimate(r, map[string]int{"rgym_math": 2495})
 	// Three folds of 1,663 training questions: 104 batches of 16, 13 of 128, and for each of three weight decays 11 of the 1,331 left when a
 	// fifth is held out; 100 are 7 of 16.
 	want := int64(3 * ((3*10*11 + 10*13) + 10*104 + (10*104 + 40) + (10*7 + 160)))
@@ -117,10 +120,10 @@ outputs:
 	}
 	// One layer of width 32: q and o of 32x32, k and v of 16x32, three of 64x32, two norms of 32 and two of 8, the last norm; 1,794 words.
 	weights := int64(2*32*32 + 2*16*32 + 3*64*32 + 2*32 + 2*8 + 32 + 1794*32)
-	if n.Device != 4*weights*weightCopies || !n.Unpaced || n.Lacks != nil || n.Training != 0 {
-		t.Errorf("%+v, want %d bytes where XLA computes", n, 4*weights*weightCopies)
+	if n.Device != 4*weights*preflight.WeightCopies || !n.Unpaced || n.Lacks != nil || n.Training != 0 {
+		t.Errorf("%+v, want %d bytes where XLA computes", n, 4*weights*preflight.WeightCopies)
 	}
-	if unread := Estimate(r, nil); unread.Trainings != 12 || unread.Steps >= want {
+	if unread := preflight.Estimate(r, nil); unread.Trainings != 12 || unread.Steps >= want {
 		t.Errorf("%+v of a recording that was not read", unread)
 	}
 }
@@ -130,7 +133,7 @@ func TestALanguageModelThatIsNotHereIsInNoNumber(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := Estimate(r, nil)
+	n := preflight.Estimate(r, nil)
 	if diff := cmp.Diff([]string{"models/Qwen3-4B"}, n.Lacks); diff != "" || n.Device != 0 {
 		t.Errorf("%+v", n)
 	}
@@ -141,8 +144,8 @@ func TestALanguageModelThatIsNotHereIsInNoNumber(t *testing.T) {
 	for _, name := range r.Experiment.Test {
 		tests += r.Benchmarks[name].Size
 	}
-	want := [3]Tokens{{rollouts, rollouts * 10000}, {int64(2 * tests), int64(2*tests) * 12000}, {2*5*103022 + rollouts, (2*5*103022 + rollouts) * (2048 + 10000)}}
-	if diff := cmp.Diff(want, [3]Tokens{n.Rollouts, n.Routed, n.Learned}); diff != "" {
+	want := [3]preflight.Tokens{{rollouts, rollouts * 10000}, {int64(2 * tests), int64(2*tests) * 12000}, {2*5*103022 + rollouts, (2*5*103022 + rollouts) * (2048 + 10000)}}
+	if diff := cmp.Diff(want, [3]preflight.Tokens{n.Rollouts, n.Routed, n.Learned}); diff != "" {
 		t.Error(diff)
 	}
 	if text := n.String(); !strings.HasSuffix(text, "; models/Qwen3-4B has no config.json, so what its weights take is not in it") {
@@ -176,10 +179,10 @@ func TestARunThatThereIsNoRoomForIsRefusedByItsKnob(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
-		_, _, err = Plan(t.Context(), r, Options{Out: dir, Room: c.room})
+		_, _, err = harness.Plan(t.Context(), r, harness.Options{Out: dir, Room: c.room})
 		switch {
 		case c.want == "" && err == nil:
-		case err == nil || c.want == "" || !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), PreflightEnv):
+		case err == nil || c.want == "" || !errors.Is(err, spec.ErrUsage) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), preflight.Env):
 			t.Errorf("%s: %v, want %q", c.new, err, c.want)
 		}
 	}
@@ -194,7 +197,7 @@ func TestATrainingThatWouldNotEndIsRefusedByItsKnob(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = Plan(t.Context(), r, Options{Out: t.TempDir(), Room: machine.Room{Time: most}})
+		_, _, err = harness.Plan(t.Context(), r, harness.Options{Out: t.TempDir(), Room: machine.Room{Time: most}})
 		return err
 	}
 	// 256 * 65536 weights, 6 operations each at 4e9 a second, two seeds: 10,000 epochs of 100 texts, or 20,000,000 steps of 16.
@@ -206,7 +209,7 @@ func TestATrainingThatWouldNotEndIsRefusedByItsKnob(t *testing.T) {
 	}
 	err := ages(100 * 24 * time.Hour)
 	const want = "row entrorouter: policy.buckets: 256 buckets of 65536 units, trained in 20000012 steps take about 186 days on two cores"
-	if err == nil || !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), PreflightEnv) {
+	if err == nil || !errors.Is(err, spec.ErrUsage) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), preflight.Env) {
 		t.Errorf("%v, want %q", err, want)
 	}
 	if err := ages(0); err != nil {
@@ -218,7 +221,7 @@ func TestTimeIsSaidAsAPersonPlans(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		3 * time.Minute: "3 minutes", 119 * time.Minute: "119 minutes", 30 * time.Hour: "30 hours", 71 * time.Hour: "2 days", 800 * 24 * time.Hour: "2 years",
 	} {
-		if got := long(d); got != want {
+		if got := preflight.Long(d); got != want {
 			t.Errorf("%v is %q, want %q", d, got, want)
 		}
 	}
@@ -270,11 +273,11 @@ func TestExtremeNumbersEndInAPlanOrInAKnob(t *testing.T) {
 			}
 			return
 		}
-		n := Estimate(r, nil)
+		n := preflight.Estimate(r, nil)
 		if n.Memory < 0 || n.Disk < 0 || n.Steps < 0 || n.Trainings < 0 {
 			rt.Errorf("overflow: %+v", n)
 		}
-		if _, _, err := Plan(t.Context(), r, Options{Out: t.TempDir(), Room: machine.Room{Memory: 1 << 30, Disk: 1 << 30}}); err != nil && !errors.Is(err, ErrUsage) {
+		if _, _, err := harness.Plan(t.Context(), r, harness.Options{Out: t.TempDir(), Room: machine.Room{Memory: 1 << 30, Disk: 1 << 30}}); err != nil && !errors.Is(err, spec.ErrUsage) {
 			rt.Errorf("%v", err)
 		}
 	})

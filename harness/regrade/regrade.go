@@ -1,7 +1,6 @@
-// Stored answers under the present verifier: which verdicts move. A run grades stored answers again by itself when the
-// verifier has another version; this tells beforehand what that will change, and writes nothing.
-
-package harness
+// Package regrade grades stored answers by the present verifier and tells which verdicts move. A run grades stored answers again by
+// itself when the verifier has another version; this tells beforehand what that will change, and writes nothing.
+package regrade
 
 import (
 	"cmp"
@@ -15,23 +14,24 @@ import (
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/verify"
 )
 
-// Regraded is what the present verifier makes of the stored answers of a folder.
-type Regraded struct {
-	Verifier string          `json:"verifier"` // version
-	Answers  int             `json:"answers"`  // graded again
-	Before   map[string]int  `json:"before"`   // of these, by the version that had graded them
-	Ungraded int             `json:"ungraded"` // stored answers without a verdict: the choices of language models that route
-	Unplaced int             `json:"unplaced"` // stored answers that were graded against a ground truth of no finished run
-	Groups   []RegradedGroup `json:"groups"`
-	Moved    []MovedVerdict  `json:"moved"` // in the order in which the answers were stored
+// Report is what the present verifier makes of the stored answers of a folder.
+type Report struct {
+	Verifier string         `json:"verifier"` // version
+	Answers  int            `json:"answers"`  // graded again
+	Before   map[string]int `json:"before"`   // of these, by the version that had graded them
+	Ungraded int            `json:"ungraded"` // stored answers without a verdict: the choices of language models that route
+	Unplaced int            `json:"unplaced"` // stored answers that were graded against a ground truth of no finished run
+	Groups   []Group        `json:"groups"`
+	Moved    []Moved        `json:"moved"` // in the order in which the answers were stored
 }
 
-// RegradedGroup counts the answers of one model to one benchmark.
-type RegradedGroup struct {
+// Group counts the answers of one model to one benchmark.
+type Group struct {
 	Benchmark string        `json:"benchmark"`
 	Split     routing.Split `json:"split"`
 	Model     string        `json:"model"`
@@ -40,29 +40,29 @@ type RegradedGroup struct {
 	Correct   [2]int        `json:"correct"` // before and now
 }
 
-// MovedVerdict is an answer that the present verifier puts into another bucket.
-type MovedVerdict struct {
-	Rollout  int64         `json:"rollout"` // number of the answer in rollouts.db
-	Problem  string        `json:"problem"`
-	Model    string        `json:"model"`
-	Gold     []string      `json:"gold"`
-	Verifier string        `json:"verifier"` // version of the verdict before
-	Before   VerdictOfText `json:"before"`
-	Now      VerdictOfText `json:"now"`
+// Moved is an answer that the present verifier puts into another bucket.
+type Moved struct {
+	Rollout  int64    `json:"rollout"` // number of the answer in rollouts.db
+	Problem  string   `json:"problem"`
+	Model    string   `json:"model"`
+	Gold     []string `json:"gold"`
+	Verifier string   `json:"verifier"` // version of the verdict before
+	Before   Verdict  `json:"before"`
+	Now      Verdict  `json:"now"`
 }
 
-// VerdictOfText is a verdict and what was read.
-type VerdictOfText struct {
+// Verdict is a verdict and what was read.
+type Verdict struct {
 	Bucket    routing.Bucket `json:"bucket"`
 	Reason    string         `json:"reason"`
 	Extracted string         `json:"extracted"`
 }
 
-// Regrade grades every stored answer of a folder of runs again and compares with the last verdict that another version of
-// the verifier gave, or, where there is none, this one.
-func Regrade(ctx context.Context, dir string) (*Regraded, error) {
+// Folder grades every stored answer of a folder of runs again and compares with the last verdict that another version of
+// the verifier gave, or, where there is none, this one. Where the folder is none of runs, or has no answers, the error wraps spec.ErrUsage.
+func Folder(ctx context.Context, dir string) (*Report, error) {
 	if !book.IsStore(dir) {
-		return nil, fmt.Errorf("%w: %s is no folder of runs; name one that a run has stored in, --out of run", ErrUsage, dir)
+		return nil, fmt.Errorf("%w: %s is no folder of runs; name one that a run has stored in, --out of run", spec.ErrUsage, dir)
 	}
 	byText, err := storedProblems(dir)
 	if err != nil {
@@ -70,7 +70,7 @@ func Regrade(ctx context.Context, dir string) (*Regraded, error) {
 	}
 	rollouts, err := store.ReadRollouts(ctx, filepath.Join(dir, "rollouts.db"))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%w: %s holds no rollouts.db, so that there are no answers to grade; name another folder", ErrUsage, dir)
+		return nil, fmt.Errorf("%w: %s holds no rollouts.db, so that there are no answers to grade; name another folder", spec.ErrUsage, dir)
 	}
 	if err != nil {
 		return nil, err
@@ -81,8 +81,8 @@ func Regrade(ctx context.Context, dir string) (*Regraded, error) {
 		split     routing.Split
 		model     string
 	}
-	groups := map[group]*RegradedGroup{}
-	out := &Regraded{Verifier: verify.Version, Before: map[string]int{}, Groups: []RegradedGroup{}, Moved: []MovedVerdict{}}
+	groups := map[group]*Group{}
+	out := &Report{Verifier: verify.Version, Before: map[string]int{}, Groups: []Group{}, Moved: []Moved{}}
 	for g, err := range rollouts.Graded(ctx, verify.Version) {
 		if err != nil {
 			return nil, err
@@ -99,7 +99,7 @@ func Regrade(ctx context.Context, dir string) (*Regraded, error) {
 		p := byText[g.Key.Problem][i]
 		k := group{p.Benchmark, g.Scope.Split, g.Scope.Model}
 		if groups[k] == nil {
-			groups[k] = &RegradedGroup{Benchmark: k.benchmark, Split: k.split, Model: k.model}
+			groups[k] = &Group{Benchmark: k.benchmark, Split: k.split, Model: k.model}
 		}
 		of, now := groups[k], asking.Grade(p, g.Response, g.Finish)
 		out.Answers++
@@ -114,16 +114,16 @@ func Regrade(ctx context.Context, dir string) (*Regraded, error) {
 			continue
 		}
 		of.Moved++
-		out.Moved = append(out.Moved, MovedVerdict{
+		out.Moved = append(out.Moved, Moved{
 			Rollout: int64(g.ID), Problem: p.ID, Model: g.Scope.Model, Gold: p.Gold, Verifier: g.Verifier,
-			Before: VerdictOfText{g.Verdict.Bucket, g.Verdict.Reason, g.Verdict.Extracted},
-			Now:    VerdictOfText{now.Bucket, now.Reason, now.Extracted},
+			Before: Verdict{g.Verdict.Bucket, g.Verdict.Reason, g.Verdict.Extracted},
+			Now:    Verdict{now.Bucket, now.Reason, now.Extracted},
 		})
 	}
 	for _, of := range groups {
 		out.Groups = append(out.Groups, *of)
 	}
-	slices.SortFunc(out.Groups, func(a, b RegradedGroup) int {
+	slices.SortFunc(out.Groups, func(a, b Group) int {
 		return cmp.Or(cmp.Compare(a.Benchmark, b.Benchmark), cmp.Compare(a.Split, b.Split), cmp.Compare(a.Model, b.Model))
 	})
 	return out, nil

@@ -1,0 +1,8 @@
+package preflight
+
+const (
+	RunMemory    = runMemory
+	WeightCopies = weightCopies
+)
+
+var Long = long
