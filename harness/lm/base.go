@@ -44,7 +44,7 @@ func Open(dir string) (*Base, error) {
 	b := &Base{dir: dir}
 	b.vocabulary = sync.OnceValues(b.readVocabulary)
 	var err error
-	if b.Config, err = ReadConfig(dir); err != nil {
+	if b.Config, err = readConfig(dir); err != nil {
 		return nil, err
 	}
 	if b.file, err = safetensors.Open(dir); err != nil {

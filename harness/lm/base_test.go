@@ -45,7 +45,7 @@ func TestConfigsOfOldAndNewFoldersAreRead(t *testing.T) {
 		"qwen3": {Arch: "qwen3", Vocab: 96, Hidden: 24, Inner: 40, Layers: 3, Heads: 4, KVHeads: 2, HeadDim: 8, Epsilon: 1e-6, Theta: 5e6, Tied: true, Stored: "F32", Position: 64},
 		"llama": {Arch: "llama", Vocab: 80, Hidden: 24, Inner: 36, Layers: 2, Heads: 3, KVHeads: 1, HeadDim: 8, Epsilon: 1e-5, Theta: 1e4, Stored: "F32", Position: 64, BOS: []byte("1"), EOS: []byte("2")},
 	} {
-		got, err := ReadConfig(filepath.Join("testdata", name))
+		got, err := readConfig(filepath.Join("testdata", name))
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s is %+v (%v), want %+v", name, got, err, want)
 		}

@@ -83,9 +83,9 @@ type configJSON struct {
 // errNoFolder is the error of a folder that is none of a model.
 var errNoFolder = errors.New("name a Hugging Face folder (make smollm2 makes build/smollm2/hf, entrorouter model import one of a GGUF file)")
 
-// ReadConfig reads config.json of a folder, with the keys of transformers 4 or 5. A model that the decoder would compute
+// readConfig reads config.json of a folder, with the keys of transformers 4 or 5. A model that the decoder would compute
 // wrongly is an error that names the key.
-func ReadConfig(dir string) (Config, error) {
+func readConfig(dir string) (Config, error) {
 	path := filepath.Join(dir, configFile)
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

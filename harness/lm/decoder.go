@@ -50,8 +50,8 @@ func (d Decoder) Embed(w Weights, tokens *graph.Node) *graph.Node {
 	return graph.ConvertDType(graph.Gather(w(embedName), graph.ExpandAxes(tokens, -1)), d.Compute)
 }
 
-// Layers runs the layers from one up to, not including, another on x [B,T,D].
-func (d Decoder) Layers(w Weights, x *graph.Node, from, to int) *graph.Node {
+// layers runs the layers from one up to, not including, another on x [B,T,D].
+func (d Decoder) layers(w Weights, x *graph.Node, from, to int) *graph.Node {
 	x, _ = d.run(w, x, from, to, nil, nil, nil)
 	return x
 }

@@ -68,7 +68,7 @@ func TestAnExportedModelDecidesTheSame(t *testing.T) {
 					t.Errorf("%s: problem %d is other tokens", name, i)
 				}
 			}
-			c, err := ReadConfig(dir)
+			c, err := readConfig(dir)
 			if err != nil || c.Tied != (name != "head") || c.Position != 501 || c.Stored != dtype {
 				t.Errorf("%s: config is %+v (%v)", name, c, err)
 			}

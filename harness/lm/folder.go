@@ -16,14 +16,14 @@ import (
 	"github.com/entrorouter/entrorouter/harness/tokenizer"
 )
 
-// Values returns a weight by its name in a folder.
-type Values func(name string) ([]float32, error)
+// values returns a weight by its name in a folder.
+type values func(name string) ([]float32, error)
 
 // write writes the folder of a model with this config into dir, which is empty: config.json,
 // model.safetensors in F32 or BF16, one weight at a time, and generation_config.json. What says how texts become tokens is
 // that of base, copied unchanged from its folder if it has one; nil: nothing is written. config.json comes last, so that a
 // folder half written does not load.
-func write(dir string, c Config, values Values, dtype safetensors.DType, base *Base) error {
+func write(dir string, c Config, values values, dtype safetensors.DType, base *Base) error {
 	config, err := c.encode(dtype)
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func empty(dir string) error {
 }
 
 // writeWeights writes a file, one tensor after another.
-func writeWeights(path string, infos []safetensors.Info, values Values) error {
+func writeWeights(path string, infos []safetensors.Info, values values) error {
 	return create(path, func(w io.Writer) error {
 		return safetensors.Write(w, map[string]string{"format": "pt"}, infos, func(i safetensors.Info, w io.Writer) error {
 			v, err := values(i.Name)

@@ -134,7 +134,7 @@ func lengthsOf(texts [][]int32) *tensors.Tensor {
 
 // scores are the logits [B,T,V] at every position.
 func (n *Network) scores(w Weights, tokens *graph.Node) *graph.Node {
-	return n.Logits(w, n.Norm(w, n.Layers(w, n.Embed(w, tokens), 0, n.Config.Layers)), nil)
+	return n.Logits(w, n.Norm(w, n.layers(w, n.Embed(w, tokens), 0, n.Config.Layers)), nil)
 }
 
 func longest(texts [][]int32) int {

@@ -43,7 +43,7 @@ func (d Decoder) AdapterSizes() []Size {
 // ConfigOf returns the sizes of what a policy starts from. Of a folder it reads config.json alone.
 func ConfigOf(of spec.LanguageModel) (Config, error) {
 	if of.Folder != "" {
-		return ReadConfig(of.Folder)
+		return readConfig(of.Folder)
 	}
 	fresh, err := open(of)
 	if err != nil {

@@ -67,7 +67,7 @@ func newTrunk(backend policy.Backend, d Decoder, base *Base, from int, left *mem
 			x = net.Last(w, x, 0, in[1])
 		} else {
 			// The lengths are used so that both forms have the same inputs.
-			x = graph.Add(net.Layers(w, x, 0, from), graph.ConvertDType(graph.ReduceAllSum(graph.MulScalar(in[1], 0)), x.DType()))
+			x = graph.Add(net.layers(w, x, 0, from), graph.ConvertDType(graph.ReduceAllSum(graph.MulScalar(in[1], 0)), x.DType()))
 		}
 		return graph.ConvertDType(x, dtypes.Float32)
 	})
