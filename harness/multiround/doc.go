@@ -8,14 +8,14 @@
 //
 // # Trajectories
 //
-// WriteTrajectories writes one JSON object per line, in the order of the queries:
+// trajectories.jsonl has one JSON object per line, in the order of the queries:
 //
 //	schema    1
 //	protocol  "tags" or "tools"
 //	problem   id of the problem; run: the run of the query, so that the runs of a problem are a group
 //	messages  the conversation: role (system, user, assistant, information or tool), content, and for tools
 //	          tool_calls and tool_call_id. The policy wrote the messages of role assistant and nothing else: mask the
-//	          rest. Under "tags" the contents from the second message on, joined, are the transcript that Format judges.
+//	          rest. Under "tags" the contents from the second message on, joined, are the transcript that is judged.
 //	turns     generations of the policy; usage: its tokens, in and out
 //	calls     expert calls in order: turn (from 1), expert, system (tools), prompt, temperature, response (what the
 //	          policy was shown, before it was cut), finish, in and out tokens, and failed: why there is no response

@@ -98,7 +98,7 @@ func engine(p Protocol, c *chat) *Engine {
 
 func play(t *testing.T, p Protocol, c *chat) Trajectory {
 	t.Helper()
-	got, err := engine(p, c).Play(t.Context(), routing.Query{Problem: problem})
+	got, err := engine(p, c).play(t.Context(), routing.Query{Problem: problem})
 	if err != nil {
 		t.Fatal(err)
 	}

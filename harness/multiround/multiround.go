@@ -83,8 +83,8 @@ type Protocol interface {
 	name() string
 }
 
-// Play plays one query. The error says that the run cannot go on; a trajectory that went wrong is none.
-func (e *Engine) Play(ctx context.Context, q routing.Query) (Trajectory, error) {
+// play plays one query. The error says that the run cannot go on; a trajectory that went wrong is none.
+func (e *Engine) play(ctx context.Context, q routing.Query) (Trajectory, error) {
 	g := &game{engine: e, query: q, t: Trajectory{Schema: schema, Protocol: e.Protocol.name(), Problem: q.Problem.ID, Run: q.Run}}
 	if err := e.Protocol.play(ctx, g); err != nil {
 		return Trajectory{}, fmt.Errorf("problem %s, run %d, turn %d: %w", q.Problem.ID, q.Run, g.t.Turns, err)
@@ -106,7 +106,7 @@ func (e *Engine) PlayAll(ctx context.Context, queries []routing.Query, n int, pl
 			group.Go(func() (err error) {
 				defer crash.Exit()
 				if err = playing.Err(); err == nil {
-					out[i], err = e.Play(playing, q)
+					out[i], err = e.play(playing, q)
 				}
 				done <- struct{}{}
 				return err

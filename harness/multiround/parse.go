@@ -73,14 +73,14 @@ func copied(content string) bool {
 	return strings.Contains(lower, strings.ToLower(placeholderName)) || strings.Contains(lower, strings.ToLower(placeholderQuestion))
 }
 
-// Block is a tagged part of a transcript.
-type Block struct {
+// block is a tagged part of a transcript.
+type block struct {
 	Tag  string // think, search, information or answer
 	Text string // between the tags
 }
 
-// Blocks takes a transcript apart. ok is false if tags do not pair up or blocks lie in one another; fault says which.
-func Blocks(transcript string) (blocks []Block, fault Fault, ok bool) {
+// blocksOf takes a transcript apart. ok is false if tags do not pair up or blocks lie in one another; fault says which.
+func blocksOf(transcript string) (blocks []block, fault Fault, ok bool) {
 	inside, start := "", 0
 	for i := 0; i < len(transcript); {
 		tag, closes, n := tagAt(transcript[i:])
@@ -95,7 +95,7 @@ func Blocks(transcript string) (blocks []Block, fault Fault, ok bool) {
 		case closes && tag != inside:
 			return nil, FaultUnbalanced, false
 		default:
-			blocks = append(blocks, Block{tag, transcript[start:i]})
+			blocks = append(blocks, block{tag, transcript[start:i]})
 			inside = ""
 		}
 		i += n
@@ -122,11 +122,11 @@ func tagAt(text string) (tag string, closes bool, n int) {
 	return "", false, 0
 }
 
-// Format returns the faults of a transcript, each once, in the order of the constants; none if it is well formed. models
+// format returns the faults of a transcript, each once, in the order of the constants; none if it is well formed. models
 // are the names on offer. The information blocks of the engine are part of the text: an expert whose response has tags
 // in it spoils the format, as in the source.
-func Format(transcript string, models []string) []Fault {
-	blocks, fault, ok := Blocks(transcript)
+func format(transcript string, models []string) []Fault {
+	blocks, fault, ok := blocksOf(transcript)
 	if !ok {
 		return []Fault{fault}
 	}

@@ -150,14 +150,14 @@ func TestSummaryCountsWhatACollapseShows(t *testing.T) {
 		Endings: map[Ending]int{EndAnswer: 3, EndLimit: 1}, Verdicts: map[routing.Bucket]int{routing.Correct: 2, routing.Wrong: 1, routing.NoAnswer: 1},
 		Reasons: map[Reason]int{CallFailed: 1, NoAction: 1, NoColon: 1}, Faults: map[Fault]int{FaultEnd: 2, FaultStart: 1},
 	}
-	if diff := cmp.Diff(want, Summarise(ts, pool), near); diff != "" {
+	if diff := cmp.Diff(want, summarise(ts, pool), near); diff != "" {
 		t.Error(diff)
 	}
-	none := Summarise([]Trajectory{{Protocol: "tools", Turns: 1, Ending: EndAnswer}}, pool)
+	none := summarise([]Trajectory{{Protocol: "tools", Turns: 1, Ending: EndAnswer}}, pool)
 	if none.AccuracyCall != nil || none.Format != nil || none.AccuracyNone == nil || none.Entropy != 0 {
 		t.Errorf("%+v", none)
 	}
-	if s := Summarise(nil, pool); s.Trajectories != 0 || s.CallRate != 0 {
+	if s := summarise(nil, pool); s.Trajectories != 0 || s.CallRate != 0 {
 		t.Errorf("%+v", s)
 	}
 }

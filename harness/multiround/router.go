@@ -40,7 +40,7 @@ func (r *Router) Route(ctx context.Context, queries []routing.Query) ([]routing.
 		return nil, err
 	}
 	r.played = append(r.played, trajectories...)
-	r.last = Summarise(trajectories, r.Engine.Experts)
+	r.last = summarise(trajectories, r.Engine.Experts)
 	if err := r.report(); err != nil {
 		return nil, err
 	}
@@ -115,11 +115,11 @@ func (r *Router) report() error {
 		return nil
 	}
 	if err := store.WriteTo(filepath.Join(r.Dir, "trajectories.jsonl"), func(w io.Writer) error {
-		return WriteTrajectories(w, r.played)
+		return writeTrajectories(w, r.played)
 	}); err != nil {
 		return err
 	}
-	summary, err := json.MarshalIndent(Summarise(r.played, r.Engine.Experts), "", "  ")
+	summary, err := json.MarshalIndent(summarise(r.played, r.Engine.Experts), "", "  ")
 	if err != nil {
 		return err
 	}

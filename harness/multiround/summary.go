@@ -35,8 +35,8 @@ type Summary struct {
 	Faults   map[Fault]int          `json:"format_faults"`
 }
 
-// Summarise sums trajectories of one policy up.
-func Summarise(trajectories []Trajectory, pool []routing.Expert) Summary {
+// summarise sums trajectories of one policy up.
+func summarise(trajectories []Trajectory, pool []routing.Expert) Summary {
 	s := Summary{Trajectories: len(trajectories), Expert: map[string]float64{}, Endings: map[Ending]int{}, Verdicts: map[routing.Bucket]int{}, Reasons: map[Reason]int{}, Faults: map[Fault]int{}}
 	for _, x := range pool {
 		s.Expert[x.ID] = 0

@@ -43,8 +43,8 @@ func SourceTags() Tags {
 
 func (Tags) name() string { return "tags" }
 
-// Prompt is the policy's prompt. Names are the ids of the experts.
-func (Tags) Prompt(list []routing.Expert, problem string) string {
+// prompt is the policy's prompt. Names are the ids of the experts.
+func (Tags) prompt(list []routing.Expert, problem string) string {
 	var b strings.Builder
 	b.WriteString("Solve the question at the end. First, and again whenever you have learned something, reason between <think> and </think>. " +
 		"If you then find that you lack knowledge or do not trust your own result, ask one of the models below: write <search> " + placeholderName + ":" + placeholderQuestion + " </search> " +
@@ -81,7 +81,7 @@ func (t Tags) wrap(template, question string) string {
 }
 
 func (t Tags) play(ctx context.Context, g *game) error {
-	g.say(Message{Role: user, Content: t.Prompt(g.engine.Experts, g.query.Problem.Text)})
+	g.say(Message{Role: user, Content: t.prompt(g.engine.Experts, g.query.Problem.Text)})
 	defer t.judge(g)
 	for g.t.Ending == "" {
 		last := g.t.Turns >= t.MaxTurns
@@ -111,7 +111,7 @@ func (t Tags) play(ctx context.Context, g *game) error {
 
 // judge files the faults of the format.
 func (t Tags) judge(g *game) {
-	g.t.Format = Format(transcriptOf(g.t.Messages), routing.IDs(g.engine.Experts))
+	g.t.Format = format(transcriptOf(g.t.Messages), routing.IDs(g.engine.Experts))
 }
 
 // transcriptOf returns what follows the prompt: the text that Router-R1 scores.

@@ -192,7 +192,7 @@ func TestWhatAServerRefusesDoesNotEndTheRunAndWhatFailsDoes(t *testing.T) {
 			}
 			return err
 		}}
-		if _, got := engine(SourceTags(), server).Play(t.Context(), routing.Query{Problem: problem}); !errors.Is(got, err) || !strings.Contains(got.Error(), "problem p-1, run 0") {
+		if _, got := engine(SourceTags(), server).play(t.Context(), routing.Query{Problem: problem}); !errors.Is(got, err) || !strings.Contains(got.Error(), "problem p-1, run 0") {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -234,7 +234,7 @@ func TestFormat(t *testing.T) {
 		{"a name in its question", "<think>a</think><search>small:ask Small</search><information>b</information><answer>c</answer>", []Fault{FaultNameInQuestion}},
 		{"a name that is part of one on offer", "<think>a</think><search>smal:b</search><information>b</information><answer>c</answer>", []Fault{FaultUnknownModel}},
 	} {
-		if diff := cmp.Diff(c.want, Format(c.text, names)); diff != "" {
+		if diff := cmp.Diff(c.want, format(c.text, names)); diff != "" {
 			t.Errorf("%s: %s", c.name, diff)
 		}
 		if want := -float64(min(len(c.want), 1)); formatReward(c.want) != want {
@@ -250,14 +250,14 @@ func FuzzTranscripts(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if r := formatReward(Format(text, []string{"small"})); r != 0 && r != -1 {
+		if r := formatReward(format(text, []string{"small"})); r != 0 && r != -1 {
 			t.Errorf("reward %v", r)
 		}
 		generation := cut(text)
 		if !strings.HasPrefix(text, generation) {
 			t.Errorf("cut to %q", generation)
 		}
-		if a := parse(generation); a.kind != "" && !strings.Contains(generation, marked(Block{a.kind, a.text})) {
+		if a := parse(generation); a.kind != "" && !strings.Contains(generation, marked(block{a.kind, a.text})) {
 			t.Errorf("%q is not in the generation", a)
 		}
 		if again := cut(generation); again != generation {
@@ -266,7 +266,7 @@ func FuzzTranscripts(f *testing.F) {
 		if name, question, reason := splitSearch(text); reason == "" && (question == "" || strings.Contains(name, ":")) {
 			t.Errorf("split into %q and %q", name, question)
 		}
-		blocks, _, ok := Blocks(text)
+		blocks, _, ok := blocksOf(text)
 		if !ok {
 			return
 		}
@@ -274,7 +274,7 @@ func FuzzTranscripts(f *testing.F) {
 		for _, b := range blocks {
 			joined.WriteString(marked(b))
 		}
-		again, _, ok := Blocks(joined.String())
+		again, _, ok := blocksOf(joined.String())
 		if diff := cmp.Diff(blocks, again); !ok || diff != "" {
 			t.Error(diff)
 		}
@@ -285,20 +285,20 @@ func FuzzTranscripts(f *testing.F) {
 func TestWellFormedTrajectoriesParseBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringMatching(`[a-zA-Z0-9 ,.<>/\\{}$^é]{0,30}[0-9]`).Filter(func(s string) bool {
-			_, _, ok := Blocks(s)
+			_, _, ok := blocksOf(s)
 			return ok && !copied(s) && !strings.Contains(strings.ToLower(s), "small") && !strings.Contains(strings.ToLower(s), "large.v2")
 		})
 		turns := rapid.IntRange(0, 4).Draw(t, "calls")
-		var want []Block
+		var want []block
 		var policy, replies []string
 		for range turns {
 			think, name, question, reply := text.Draw(t, "think"), rapid.SampledFrom(routing.IDs(pool)).Draw(t, "name"), text.Draw(t, "question"), text.Draw(t, "reply")
 			reply = strings.TrimSpace(reply)
-			b := []Block{{thinkTag, think}, {searchTag, name + ":" + question}, {informationTag, reply}}
+			b := []block{{thinkTag, think}, {searchTag, name + ":" + question}, {informationTag, reply}}
 			want = append(want, b...)
 			policy, replies = append(policy, marked(b[0])+marked(b[1])), append(replies, reply)
 		}
-		last := []Block{{thinkTag, text.Draw(t, "think")}, {answerTag, text.Draw(t, "answer")}}
+		last := []block{{thinkTag, text.Draw(t, "think")}, {answerTag, text.Draw(t, "answer")}}
 		want = append(want, last...)
 		policy = append(policy, marked(last[0])+marked(last[1]))
 		answered := 0
@@ -306,11 +306,11 @@ func TestWellFormedTrajectoriesParseBack(t *testing.T) {
 			answered++
 			return experts.Completion{Text: replies[answered-1], Finish: routing.Stop, Usage: cost.Usage{Out: 1}}, nil
 		}}
-		got, err := engine(SourceTags(), server).Play(t.Context(), routing.Query{Problem: problem})
+		got, err := engine(SourceTags(), server).play(t.Context(), routing.Query{Problem: problem})
 		if err != nil {
 			t.Fatal(err)
 		}
-		blocks, _, _ := Blocks(transcriptOf(got.Messages))
+		blocks, _, _ := blocksOf(transcriptOf(got.Messages))
 		if diff := cmp.Diff(want, blocks); diff != "" || len(got.Format) != 0 || len(got.Invalid) != 0 || len(got.Calls) != turns {
 			t.Errorf("faults %v, invalid %v, %d calls: %s", got.Format, got.Invalid, len(got.Calls), diff)
 		}
@@ -318,4 +318,4 @@ func TestWellFormedTrajectoriesParseBack(t *testing.T) {
 }
 
 // marked is a block with its tags.
-func marked(b Block) string { return open(b.Tag) + b.Text + closing(b.Tag) }
+func marked(b block) string { return open(b.Tag) + b.Text + closing(b.Tag) }

@@ -64,8 +64,8 @@ func toolNames(list []routing.Expert) []string {
 	return names
 }
 
-// Offer returns the tools, those of the experts in their order and then select_response.
-func (t Tools) Offer(list []routing.Expert, accuracy []float64) []experts.Tool {
+// offer returns the tools, those of the experts in their order and then select_response.
+func (t Tools) offer(list []routing.Expert, accuracy []float64) []experts.Tool {
 	names := toolNames(list)
 	var tools []experts.Tool
 	for m, x := range list {
@@ -91,8 +91,8 @@ func (t Tools) Offer(list []routing.Expert, accuracy []float64) []experts.Tool {
 		`"model_call_name":{"type":"string","description":"Name of the tool whose response is handed over."}},"required":["model_call_name"]}`})
 }
 
-// SystemPrompt is the policy's instructions.
-func (Tools) SystemPrompt() string {
+// systemPrompt is the policy's instructions.
+func (Tools) systemPrompt() string {
 	return "You route queries to language models and write the prompts for them. " +
 		"Small talk and trivial requests you answer yourself. For everything else choose one or more models by their tools and write each a system prompt that helps it with this query; it sees that prompt and the query.\n" +
 		"Your first aim is low cost. Of two models that would both do, take the cheaper. Answering by yourself costs least, but an inadequate answer is punished: you are a weak chat model, so when you are not sure, call a stronger one.\n" +
@@ -103,9 +103,9 @@ func (Tools) SystemPrompt() string {
 func (t Tools) play(ctx context.Context, g *game) error {
 	e := g.engine
 	query := experts.Prompt(e.Sampling.Prompt, g.query.Problem.Text)
-	g.say(Message{Role: system, Content: t.SystemPrompt()})
+	g.say(Message{Role: system, Content: t.systemPrompt()})
 	g.say(Message{Role: user, Content: "USER QUERY:\n" + query})
-	offer, names := t.Offer(e.Experts, e.Accuracy), toolNames(e.Experts)
+	offer, names := t.offer(e.Experts, e.Accuracy), toolNames(e.Experts)
 	last := map[string]Call{} // each expert's last response
 	for calls := 0; ; {
 		var messages []experts.Message

@@ -130,7 +130,7 @@ func TestToolsSayWhatExpertsSolveIfItIsKnown(t *testing.T) {
 	}{{[]float64{0.614, 0.9}, true, true}, {[]float64{0.614, 0.9}, false, false}, {nil, true, false}} {
 		p := SourceTools()
 		p.ShowAccuracy = c.show
-		if got := strings.Contains(p.Offer(pool, c.accuracy)[0].Description, "Solves 61% of"); got != c.want {
+		if got := strings.Contains(p.offer(pool, c.accuracy)[0].Description, "Solves 61% of"); got != c.want {
 			t.Errorf("%+v: told: %v", c, got)
 		}
 	}

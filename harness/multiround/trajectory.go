@@ -134,8 +134,8 @@ const (
 	EndEmpty   Ending = "no-reply" // tools: the policy wrote nothing and called nothing
 )
 
-// WriteTrajectories writes a line of JSON each.
-func WriteTrajectories(w io.Writer, trajectories []Trajectory) error {
+// writeTrajectories writes a line of JSON each.
+func writeTrajectories(w io.Writer, trajectories []Trajectory) error {
 	b := bufio.NewWriter(w)
 	enc := json.NewEncoder(b)
 	enc.SetEscapeHTML(false)

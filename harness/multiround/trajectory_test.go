@@ -17,7 +17,7 @@ func TestTrajectoriesAreLinesThatAreReadAgain(t *testing.T) {
 		play(t, SourceTools(), &chat{policy: []experts.Completion{calls("call_small", askSmall), calls(selectTool, takeSmall)}}),
 	}
 	var file bytes.Buffer
-	if err := WriteTrajectories(&file, want); err != nil {
+	if err := writeTrajectories(&file, want); err != nil {
 		t.Fatal(err)
 	}
 	if n := bytes.Count(file.Bytes(), []byte("\n")); n != len(want) {
