@@ -208,7 +208,7 @@ func largestSet(sets []fitTo) (n int64) {
 func (n Needs) Check(room machine.Room, stored int64) error {
 	refuse := func(share knobShare, needs, left int64, what string) error {
 		return fmt.Errorf("%w: %s: %s take about %s of %s, the run %s, and %s are left; ask for less, or set %s=off to try all the same",
-			spec.ErrUsage, share.knob, share.what, Size(share.takes), what, Size(needs), Size(left), Env)
+			spec.ErrUsage, share.knob, share.what, size(share.takes), what, size(needs), size(left), Env)
 	}
 	switch {
 	case room.Memory > 0 && n.Memory > room.Memory && n.memory.takes > room.Memory/2:
@@ -251,11 +251,11 @@ const Env = "ENTROROUTER_PREFLIGHT"
 
 // String says the needs in a line.
 func (n Needs) String() string {
-	text := fmt.Sprintf("from an empty store: about %s of memory", Size(n.Memory))
+	text := fmt.Sprintf("from an empty store: about %s of memory", size(n.Memory))
 	if n.Device > 0 {
-		text += fmt.Sprintf(" and, where XLA computes, %s for weights", Size(n.Device))
+		text += fmt.Sprintf(" and, where XLA computes, %s for weights", size(n.Device))
 	}
-	text += fmt.Sprintf(", %s of disk", Size(n.Disk))
+	text += fmt.Sprintf(", %s of disk", size(n.Disk))
 	for _, c := range []struct {
 		n         int64
 		one, many string
@@ -279,8 +279,8 @@ func (n Needs) String() string {
 	return text
 }
 
-// Size writes bytes as a person does.
-func Size(bytes int64) string {
+// size writes bytes as a person does.
+func size(bytes int64) string {
 	units := []string{"kB", "MB", "GB", "TB", "PB", "EB"}
 	x, i := float64(bytes)/1e3, 0
 	for ; x >= 1000 && i < len(units)-1; i++ {
