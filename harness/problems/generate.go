@@ -65,8 +65,8 @@ func NewPopulation(name string, b spec.Benchmark, sim *spec.Simulation) (Populat
 	return pop, pop.check()
 }
 
-// Topics lists the topics of a family in their fixed order; nil for an unknown family.
-func Topics(family string) []string {
+// topics lists the topics of a family in their fixed order; nil for an unknown family.
+func topics(family string) []string {
 	var ids []string
 	for _, t := range topicsOf(family) {
 		ids = append(ids, t.id)
@@ -91,7 +91,7 @@ func (p Population) check() error {
 	if p.Name == "" {
 		return fail("needs a name")
 	}
-	known := Topics(p.Family)
+	known := topics(p.Family)
 	switch {
 	case known == nil:
 		return fail("unknown family %q; known: %s, %s", p.Family, Math, Choice)

@@ -39,7 +39,7 @@ func unseen(name string, options int) Population {
 
 func even(family string) map[string]float64 {
 	m := map[string]float64{}
-	for _, id := range Topics(family) {
+	for _, id := range topics(family) {
 		m[id] = 0.125
 	}
 	return m
@@ -446,7 +446,7 @@ func TestSetsMayBeGeneratedInParallel(t *testing.T) {
 func TestGolden(t *testing.T) {
 	var b strings.Builder
 	for _, family := range []string{Math, Choice} {
-		for _, id := range Topics(family) {
+		for _, id := range topics(family) {
 			pop := training("golden-" + id)
 			if family == Choice {
 				pop = unseen("golden-"+id, 4)
