@@ -39,7 +39,7 @@ func OfExperiment(r *spec.Resolved, plugin, folder string) ([]Program, error) {
 	if names == nil {
 		return nil, fmt.Errorf("%w: spec %s trains no language model (policy.kind lm)", spec.ErrUsage, x.Name)
 	}
-	paths, err := Write(plugin, folder, names, func(b policy.Backend, name string) error { return steps[name].Compile(b) })
+	paths, err := write(plugin, folder, names, func(b policy.Backend, name string) error { return steps[name].Compile(b) })
 	if err != nil {
 		return nil, err
 	}

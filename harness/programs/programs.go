@@ -21,10 +21,10 @@ import (
 // folderVariable tells the plugin of tools/pjrt-dump where to write.
 const folderVariable = "ENTROROUTER_PROGRAMS"
 
-// Write has programs written into a folder by the plugin of tools/pjrt-dump, in whose name "cuda" makes go-xla write what it
+// write has programs written into a folder by the plugin of tools/pjrt-dump, in whose name "cuda" makes go-xla write what it
 // would give to a CUDA card. compile gives one program to the backend it gets; its failing is how the plugin ends it. The
 // programs get the names given, with .mlir. One call at a time: the plugin reads the folder from the environment.
-func Write(plugin, folder string, names []string, compile func(backend policy.Backend, name string) error) (paths []string, err error) {
+func write(plugin, folder string, names []string, compile func(backend policy.Backend, name string) error) (paths []string, err error) {
 	scratch, err := os.MkdirTemp(folder, "written")
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func written(t *testing.T, size, stage string, conduct train.Conduct) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths, err := Write(filepath.Join(xlatest.Folder(t), "xla_cuda_programs.so"), t.TempDir(), []string{size}, func(b policy.Backend, _ string) error {
+	paths, err := write(filepath.Join(xlatest.Folder(t), "xla_cuda_programs.so"), t.TempDir(), []string{size}, func(b policy.Backend, _ string) error {
 		m, err := policy.Outline(b, outline)
 		if err != nil {
 			return err
@@ -91,7 +91,7 @@ func TestXLAProgramsAreThoseOfTheTrainer(t *testing.T) {
 		}, func(c train.Conduct, m *policy.Model) error { return c.CompileGRPO(m, row, grpo) }},
 	} {
 		for _, micro := range []int{0, 1} {
-			paths, err := Write(filepath.Join(xlatest.Folder(t), "xla_cuda_programs.so"), t.TempDir(), []string{"trained", "compiled"}, func(b policy.Backend, name string) error {
+			paths, err := write(filepath.Join(xlatest.Folder(t), "xla_cuda_programs.so"), t.TempDir(), []string{"trained", "compiled"}, func(b policy.Backend, name string) error {
 				conduct := train.Conduct{Micro: micro}
 				if name == "compiled" {
 					m, err := policy.Outline(b, outline)
