@@ -58,9 +58,9 @@ func MBest(kappa []float64, tau float64, strongest int) int {
 	return strongest
 }
 
-// TopK returns the k cheapest experts that pass the threshold, fewer if fewer pass (equation 2, which is infeasible
+// topK returns the k cheapest experts that pass the threshold, fewer if fewer pass (equation 2, which is infeasible
 // then; appendix C keeps those that do).
-func TopK(kappa []float64, tau float64, k int) []int {
+func topK(kappa []float64, tau float64, k int) []int {
 	var top []int
 	for m, v := range kappa {
 		if v >= tau-slack && len(top) < k {
@@ -80,7 +80,7 @@ type Target struct {
 //
 //   - The gate is open when the probe's pass rate reaches tau; the target is then the cheapest expert of the pool.
 //     The text and appendix C say so; equation 3 says m_best, which differs when the cheapest fails where the probe passes.
-//   - Otherwise the mass is spread evenly over TopK; with p.Soft false it is all on m_best.
+//   - Otherwise the mass is spread evenly over the p.K cheapest that pass; with p.Soft false it is all on m_best.
 //   - If nobody cheaper than the strongest qualifies, it is all on the strongest and the problem weighs p.HardWeight
 //     (the paper's two rationales for the same label).
 func NewTarget(kappa []float64, probe float64, strongest int, p spec.Targets) Target {
@@ -93,7 +93,7 @@ func NewTarget(kappa []float64, probe float64, strongest int, p spec.Targets) Ta
 	if best == strongest {
 		t.Weight = p.HardWeight
 	}
-	top := TopK(kappa, p.Tau, p.K)
+	top := topK(kappa, p.Tau, p.K)
 	if !p.Soft || len(top) == 0 {
 		top = []int{best}
 	}
