@@ -59,7 +59,7 @@ func shard(t *testing.T, path string, infos ...Info) {
 	t.Helper()
 	var out bytes.Buffer
 	err := Write(&out, map[string]string{"format": "pt"}, infos, func(i Info, w io.Writer) error {
-		values := make([]float32, i.Elements())
+		values := make([]float32, i.elements())
 		for k := range values {
 			values[k] = float32(len(i.Name) + k)
 		}

@@ -26,8 +26,8 @@ type Info struct {
 	Dims  []int
 }
 
-// Elements returns the number of values.
-func (i Info) Elements() int {
+// elements returns the number of values.
+func (i Info) elements() int {
 	n := 1
 	for _, d := range i.Dims {
 		n *= d
@@ -36,7 +36,7 @@ func (i Info) Elements() int {
 }
 
 // Bytes returns the size of the values.
-func (i Info) Bytes() int64 { return int64(i.Elements()) * int64(i.DType.Size()) }
+func (i Info) Bytes() int64 { return int64(i.elements()) * int64(i.DType.Size()) }
 
 // maxHeader bounds the JSON header of a file, as the format's reference implementation does.
 const maxHeader = 100 << 20
