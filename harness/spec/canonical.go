@@ -183,8 +183,8 @@ func (j *JSON) UnmarshalYAML(n *yaml.Node) error {
 	return err
 }
 
-// Texts returns the texts of a list, or the one text that stands for a list; nil if it is neither.
-func (j JSON) Texts() []string {
+// texts returns the texts of a list, or the one text that stands for a list; nil if it is neither.
+func (j JSON) texts() []string {
 	var one string
 	var all []string
 	if json.Unmarshal([]byte(j), &one) == nil {

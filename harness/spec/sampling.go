@@ -90,7 +90,7 @@ func checkSampling(d *decoder, at string, s Sampling) {
 	if s.Prompt != "" && strings.Count(s.Prompt, "{problem}") != 1 {
 		d.faultAt(at+".prompt", "want a template with one {problem}, got %q", s.Prompt)
 	}
-	if texts := s.Stop.Texts(); s.Stop != "" && (len(texts) == 0 || slices.Contains(texts, "")) {
+	if texts := s.Stop.texts(); s.Stop != "" && (len(texts) == 0 || slices.Contains(texts, "")) {
 		d.faultAt(at+".stop", "want a text or a list of texts, got %s", s.Stop)
 	}
 	if s.TemplateKwargs != "" && !strings.HasPrefix(string(s.TemplateKwargs), "{") {
@@ -99,7 +99,7 @@ func checkSampling(d *decoder, at string, s Sampling) {
 	if s.LeaveOut == "" {
 		return
 	}
-	texts := s.LeaveOut.Texts()
+	texts := s.LeaveOut.texts()
 	if len(texts) == 0 {
 		d.faultAt(at+".leave_out", "want a list of names, got %s", s.LeaveOut)
 	}
