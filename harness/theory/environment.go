@@ -209,10 +209,10 @@ func (e *Environment) ask(s state, m int) (assimilated, ignored state) {
 	return assimilated, ignored
 }
 
-// Lead returns what the best plan of calls earns in a bucket above answering at once, under R = correct - lambda*cost:
+// lead returns what the best plan of calls earns in a bucket above answering at once, under R = correct - lambda*cost:
 // D of the whole environment. As the router does not see whether a call was assimilated, plans are fixed sequences and
 // the maximum over all sequences of 1 to Horizon calls is exact. Malformed calls and Select are not in it.
-func (e *Environment) Lead(bucket int, lambda float64) float64 {
+func (e *Environment) lead(bucket int, lambda float64) float64 {
 	best := math.Inf(-1)
 	// outcomes are the states a sequence can have led to, with their probabilities.
 	type outcome struct {
@@ -247,7 +247,7 @@ func (e *Environment) Threshold(bucket int, lambda float64) float64 {
 	at := func(a float64) float64 {
 		x := *e
 		x.Assimilation = a
-		return x.Lead(bucket, lambda)
+		return x.lead(bucket, lambda)
 	}
 	if at(1) <= 0 {
 		return math.Inf(1)

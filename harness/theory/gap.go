@@ -29,11 +29,11 @@ func (c Call) gain() float64 { return max(c.Expert-c.Self, 0) }
 
 // Gap returns D(a) = a*gain - (1-a)*distraction - lambda*cost: the expected reward of asking and then answering, less
 // that of answering at once. The paper's theorem is a = 0 and cost > 0, where D < 0.
-func (c Call) Gap() float64 { return c.GapAfter(1) }
+func (c Call) Gap() float64 { return c.gapAfter(1) }
 
-// GapAfter returns the gap of asking the same expert n times before answering. The answer is used with the effective
+// gapAfter returns the gap of asking the same expert n times before answering. The answer is used with the effective
 // assimilation 1-(1-a)^n, the distractions add up if it never is, and every call is paid. Self never falls below 0.
-func (c Call) GapAfter(n int) float64 {
+func (c Call) gapAfter(n int) float64 {
 	missed := math.Pow(1-c.Assimilation, float64(n))
 	return (1-missed)*c.gain() - missed*min(float64(n)*c.Distraction, c.Self) - float64(n)*c.Lambda*c.Cost
 }

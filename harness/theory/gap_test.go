@@ -18,7 +18,7 @@ func near(t *testing.T, what string, got, want float64) {
 func TestGapsAndThresholds(t *testing.T) {
 	medium := Call{Self: 0.60, Expert: 0.92, Cost: 1, Lambda: 0.3, Assimilation: 0.5, Distraction: 0.05}
 	near(t, "gap", medium.Gap(), 0.5*0.32-0.5*0.05-0.3)
-	near(t, "gap after two calls", medium.GapAfter(2), 0.75*0.32-0.25*0.10-0.6)
+	near(t, "gap after two calls", medium.gapAfter(2), 0.75*0.32-0.25*0.10-0.6)
 	near(t, "threshold", medium.Threshold(), 0.35/0.37)
 
 	dominated := Call{Self: 0.9, Expert: 0.5, Cost: 0.1, Lambda: 0.3, Assimilation: 1}
@@ -27,7 +27,7 @@ func TestGapsAndThresholds(t *testing.T) {
 		t.Errorf("threshold of an expert that cannot help = %v, want +Inf", dominated.Threshold())
 	}
 	weak := Call{Self: 0.05, Distraction: 0.04}
-	near(t, "loss by distraction ends at no chance at all", weak.GapAfter(3), -0.05)
+	near(t, "loss by distraction ends at no chance at all", weak.gapAfter(3), -0.05)
 }
 
 func call(t *rapid.T) Call {
@@ -75,7 +75,7 @@ func TestOneCallLeadsByTheLargestGap(t *testing.T) {
 			for _, c := range e.Calls(b, lambda) {
 				want, least = max(want, c.Gap()), min(least, c.Threshold())
 			}
-			if got := e.Lead(b, lambda); math.Abs(got-want) > 1e-12 {
+			if got := e.lead(b, lambda); math.Abs(got-want) > 1e-12 {
 				t.Fatalf("bucket %d: lead %v, largest gap %v", b, got, want)
 			}
 			if got := e.Threshold(b, lambda); least <= 1 && math.Abs(got-least) > 1e-8 {
@@ -94,13 +94,13 @@ func TestRepeatedCallsOfOneExpertLeadByTheGapAfterThem(t *testing.T) {
 		}
 		want := math.Inf(-1)
 		for n := 1; n <= 4; n++ {
-			gap := c.GapAfter(n)
-			if c.Expert < c.Self { // an assimilated weak answer still guards against distraction, which GapAfter leaves out
+			gap := c.gapAfter(n)
+			if c.Expert < c.Self { // an assimilated weak answer still guards against distraction, which gapAfter leaves out
 				t.Skip("an expert that is no better")
 			}
 			want = max(want, gap)
 		}
-		if got := e.Lead(0, c.Lambda); math.Abs(got-want) > 1e-12 {
+		if got := e.lead(0, c.Lambda); math.Abs(got-want) > 1e-12 {
 			t.Fatalf("lead %v, best number of calls %v", got, want)
 		}
 	})

@@ -32,7 +32,7 @@ func (x *trainer) grpo(step int) {
 			if len(ends) == x.t.Batch || !x.t.teaches(group, rewards) {
 				continue
 			}
-			for k, advantage := range Advantages(rewards, x.t.MeanOnly) {
+			for k, advantage := range advantages(rewards, x.t.MeanOnly) {
 				for _, m := range group[k].moves {
 					x.lessons = append(x.lessons, lesson{move: m, advantage: advantage})
 				}
@@ -66,9 +66,9 @@ func (t Training) teaches(group []episode, rewards []float64) bool {
 	return false
 }
 
-// Advantages returns (R - mean)/(sd + 1e-6) of a group of at least two, sd with n-1 (GRPO as VeRL computes it), or
+// advantages returns (R - mean)/(sd + 1e-6) of a group of at least two, sd with n-1 (GRPO as VeRL computes it), or
 // R - mean alone.
-func Advantages(rewards []float64, meanOnly bool) []float64 {
+func advantages(rewards []float64, meanOnly bool) []float64 {
 	var mean, square float64
 	for _, r := range rewards {
 		mean += r / float64(len(rewards))

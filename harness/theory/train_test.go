@@ -190,13 +190,13 @@ func TestASnapshotWorkedOutByHand(t *testing.T) {
 func TestAdvantagesWorkedOutByHand(t *testing.T) {
 	// Mean 1/2, sample variance 1/3.
 	sd := math.Sqrt(1.0 / 3)
-	for i, a := range Advantages([]float64{1, 0, 0, 1}, false) {
+	for i, a := range advantages([]float64{1, 0, 0, 1}, false) {
 		near(t, "advantage", a, []float64{0.5, -0.5, -0.5, 0.5}[i]/(sd+1e-6))
 	}
-	for _, a := range Advantages([]float64{0.3, 0.3}, false) {
+	for _, a := range advantages([]float64{0.3, 0.3}, false) {
 		near(t, "advantage in a group that agrees", a, 0)
 	}
-	for i, a := range Advantages([]float64{1, 0.5}, true) {
+	for i, a := range advantages([]float64{1, 0.5}, true) {
 		near(t, "advantage over the mean", a, []float64{0.25, -0.25}[i])
 	}
 }
@@ -224,7 +224,7 @@ func TestRewardsWorkedOutByHand(t *testing.T) {
 func TestDividingByTheGroupsDeviationStopsCallsThatPay(t *testing.T) {
 	e := pilot()
 	e.Assimilation = 1
-	if lead := e.Lead(0, 0.3); math.Abs(lead-0.02875) > 1e-12 {
+	if lead := e.lead(0, 0.3); math.Abs(lead-0.02875) > 1e-12 {
 		t.Fatalf("asking on easy problems leads by %v", lead)
 	}
 	for _, c := range []struct {
