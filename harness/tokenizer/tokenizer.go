@@ -98,8 +98,8 @@ func (t *Tokenizer) ID(token string) (int32, bool) {
 	return id, ok
 }
 
-// SingleToken returns the number of the one token that a text is, if it is one.
-func (t *Tokenizer) SingleToken(text string) (int32, bool) {
+// singleToken returns the number of the one token that a text is, if it is one.
+func (t *Tokenizer) singleToken(text string) (int32, bool) {
 	if ids := t.Encode(text); len(ids) == 1 {
 		return ids[0], true
 	}

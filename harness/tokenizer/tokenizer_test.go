@@ -293,7 +293,7 @@ func TestAByteWithoutATokenIsLeftOut(t *testing.T) {
 func TestALabelIsASingleToken(t *testing.T) {
 	tok := must(t, tiny(SmolLM, "Ġ A"))
 	for text, single := range map[string]bool{"A": true, " A": true, "AA": false, "": false, "é": false} {
-		if id, ok := tok.SingleToken(text); ok != single || ok && tok.texts[id] != text {
+		if id, ok := tok.singleToken(text); ok != single || ok && tok.texts[id] != text {
 			t.Errorf("%q: %d, %v", text, id, ok)
 		}
 	}
