@@ -137,7 +137,7 @@ func (s *set) score(r book.Row) (*standing, error) {
 	}
 	var scores []book.Scores
 	for _, t := range r.Trainings {
-		decisions, err := s.Decisions(t)
+		decisions, err := s.decisions(t)
 		if err != nil {
 			return nil, err
 		}
@@ -210,8 +210,8 @@ func (s *set) outcomes(ctx context.Context, answers Answers, q int, out *Problem
 	return nil
 }
 
-// Decisions reads what a training decided, once. They are not to be changed.
-func (s *set) Decisions(t book.Training) ([]routing.Decision, error) {
+// decisions reads what a training decided, once. They are not to be changed.
+func (s *set) decisions(t book.Training) ([]routing.Decision, error) {
 	if known, ok := s.read[t.Entry.Dir]; ok {
 		return known, nil
 	}
@@ -226,7 +226,7 @@ func (s *set) Decisions(t book.Training) ([]routing.Decision, error) {
 func (s *set) decided(r book.Row, q int) (out []DecisionResult, err error) {
 	first := s.first(q)
 	for _, t := range r.Trainings {
-		decisions, err := s.Decisions(t)
+		decisions, err := s.decisions(t)
 		if err != nil {
 			return nil, err
 		}
