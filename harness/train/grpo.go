@@ -36,7 +36,7 @@ const (
 // algorithm, the group and the number of steps; VeRL where they are silent).
 //
 // A step takes the next cfg.Batch prompts of a shuffled pass over all prompts (a new pass begins within a batch if
-// need be), samples cfg.Group choices for each at temperature 1, turns their rewards into Advantages, and takes
+// need be), samples cfg.Group choices for each at temperature 1, turns their rewards into advantages, and takes
 // cfg.Epochs gradient steps on
 //
 //	rho  = exp(clamp(log pi(a) - log pi_old(a), -20, 20))
@@ -161,10 +161,10 @@ func checkGRPO(p policy.Policy, prompts []Prompt, cfg spec.GRPO) (ids []string, 
 	return ids, checkIDs(ids)
 }
 
-// Advantages turns the rewards of one group into advantages: (R-mean)/(sd+1e-6) with the sample standard deviation
+// advantages turns the rewards of one group into advantages: (R-mean)/(sd+1e-6) with the sample standard deviation
 // (n-1), or R-mean without stdNorm. A group of one keeps its reward, as in VeRL (mean 0, sd 1). Equal rewards give
 // exactly 0.
-func Advantages(rewards []float64, stdNorm bool) []float64 {
+func advantages(rewards []float64, stdNorm bool) []float64 {
 	n := float64(len(rewards))
 	a := make([]float64, len(rewards))
 	mean, sd := 0.0, 1.0
@@ -376,7 +376,7 @@ func (r *rollout) sample(old before, rows []policy.Row, batch []Prompt, point *P
 			point.Reward += rewards[g] / float64(n)
 		}
 		zero := true
-		for g, a := range Advantages(rewards, r.cfg.StdNorm) {
+		for g, a := range advantages(rewards, r.cfg.StdNorm) {
 			s.advantages[i*group+g] = float32(a)
 			zero = zero && rewards[g] == rewards[0]
 		}

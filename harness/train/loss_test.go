@@ -35,7 +35,7 @@ func TestAdvantages(t *testing.T) {
 		{"no group", nil, true, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := Advantages(c.rewards, c.stdNorm)
+			got := advantages(c.rewards, c.stdNorm)
 			if len(got) != len(c.want) {
 				t.Fatalf("got %v, want %v", got, c.want)
 			}
@@ -83,7 +83,7 @@ func TestAnchorsOfEqualRatioGiveEqualAdvantages(t *testing.T) {
 			x[i], y[i] = a[c], b[c]
 		}
 		std := rapid.Bool().Draw(t, "std")
-		p, q := Advantages(x, std), Advantages(y, std)
+		p, q := advantages(x, std), advantages(y, std)
 		for i := range p {
 			if math.Abs(p[i]-q[i]) > 1e-9 {
 				t.Fatalf("advantages %v and %v", p, q)
