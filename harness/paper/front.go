@@ -81,7 +81,11 @@ func frontRecorded(pools []told) []string {
 		if last.verdict == Untestable {
 			return marked(Untestable, Untestable)
 		}
-		return marked(Inconclusive, before+fmt.Sprintf("mixed: %s on %d of %d", Confirmed, counts[Confirmed], len(pools)))
+		some := Confirmed
+		if counts[Confirmed] == 0 && counts[Refuted] > 0 {
+			some = Refuted
+		}
+		return marked(Inconclusive, before+fmt.Sprintf("mixed: %s on %d of %d", some, counts[some], len(pools)))
 	}
 	lines := []string{say(told.decides, "")}
 	for _, t := range pools {

@@ -32,7 +32,7 @@ func TestTheFrontPageSaysWhatMostPoolsSay(t *testing.T) {
 		{pools(Refuted, Inconclusive, Refuted), "✘ refuted on 2 of 3"},
 		{pools(Inconclusive), "? inconclusive on 1 of 1"},
 		{pools(Confirmed, Refuted), "? mixed: confirmed on 1 of 2"}, // half is not most
-		{pools(Inconclusive, Refuted), "? mixed: confirmed on 0 of 2"},
+		{pools(Inconclusive, Refuted), "? mixed: refuted on 1 of 2"},
 		{[]told{{verdict: Untestable, shows: Refuted}, {verdict: Untestable, shows: Refuted}, {verdict: Untestable, shows: Confirmed}}, "– untestable here"},
 		{equal(pools(Confirmed, Confirmed), Refuted, Refuted), "✔ confirmed on 2 of 2|✘ at equal cost: refuted on 2 of 2"},
 		{equal(pools(Confirmed, Confirmed), Refuted), "✔ confirmed on 2 of 2"}, // nothing at equal cost on the other
