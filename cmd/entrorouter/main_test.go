@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -142,7 +143,7 @@ func linkTree(to, from string) error {
 //	smalldisk dir size   mounts a disk of that size, or skips the script
 //	copydir from to      copies a folder
 //	edit file old new    replaces text in a file
-//	damagepage file n    overwrites the n-th page of 4096 bytes
+//	damagepage file t    damages the last page of table t of a database
 //	tinygguf file        writes a small Llama model as GGUF
 //	questions file n     writes n training problems of the run that is stored here as questions
 //	logs dir n           writes recorded outcomes of two models to n questions
@@ -351,12 +352,16 @@ func copyDir(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.CopyFS(ts.MkAbs(args[1]), os.DirFS(ts.MkAbs(args[0]))))
 }
 
+// damagePage damages a page that the table uses: a page by its number may be a free one, which nothing reads.
 func damagePage(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
-		ts.Fatalf("usage: damagepage file number")
+		ts.Fatalf("usage: damagepage file table")
 	}
-	n, err := strconv.Atoi(args[1])
+	db, err := sql.Open("sqlite", "file:"+ts.MkAbs(args[0])+"?immutable=1")
 	ts.Check(err)
+	var n int
+	err = db.QueryRow("SELECT max(pageno) FROM dbstat WHERE name = ? AND pagetype = 'leaf'", args[1]).Scan(&n)
+	ts.Check(errors.Join(err, db.Close()))
 	data := []byte(ts.ReadFile(args[0]))
 	page := data[4096*(n-1) : 4096*n]
 	for i := range page {

@@ -39,7 +39,7 @@ for which in before now; do
 	measure $which experiments run $both --seeds 3 --out store --figures figures
 	measure $which claims claims --measurements figures --figures figures
 	if "$dir/$which/entrorouter" report --help 2>/dev/null | grep -q -e --questions; then
-		measure $which report report $both --seeds 3 --out store --questions 40 --figures figures --output report.html
+		measure $which report report $both --seeds 3 --out store --questions 6 --figures figures --output report.html
 	else
 		echo '0 0' >"$dir/report.$which"
 	fi
