@@ -31,6 +31,7 @@ const (
 	whyOnePool   = "one pool"                  // of two learners, where one simulated pool is measured
 	whyNeither   = "neither leads"             // of two trade-offs
 	whyBoth      = "each leads at its own cost"
+	whyTwoCosts  = "hull gains at two costs" // metric equal-cost compares such rows
 )
 
 // Contrast is a difference A - B with its interval.
@@ -202,19 +203,21 @@ func (o *Orderings) judge(x *Ordering, table string, scale Scale, measured *Meas
 	if scale.Kind == kindEnsemble {
 		return o.judgePools(x, rows, scale, measured)
 	}
+	offHull := false // the second row is not on the hull itself
 	if x.Metric == hullGain {
 		m, _, err := measured.find(rows.Experiment, scale, b)
 		if err != nil {
 			return j, err
 		}
-		if gain, ok := m.Value(unitsOf(hullGain).own); ok && gain.Number != 0 {
-			return j, fmt.Errorf("the hull gains of %v and %v are at two costs; compare them with metric: %s", a, b, atEqualCost)
-		}
+		gain, ok := m.Value(unitsOf(hullGain).own)
+		offHull = ok && gain.Number != 0
 	}
 	measure := func(metric string) (*Contrast, error) {
 		return o.contrast(measured, rows.Experiment, scale, a, b, unitsOf(metric))
 	}
 	switch {
+	case offHull:
+		j.Verdict, j.Why = Inconclusive, whyTwoCosts
 	case x.Metric == atEqualCost:
 		e, err := o.equalCost(measured, rows.Experiment, scale, a, b)
 		if err != nil {
