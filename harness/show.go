@@ -46,13 +46,16 @@ func OpenTrail(ctx context.Context, r *spec.Resolved, o Options, rows ...string)
 	}
 	var of trail.Answers // nil: recordings have none
 	if run.Asker != nil {
-		of = answers{run.Asker}
+		of = answers{run.Asker, map[string]*asking.Given{}}
 	}
 	return trail.New(x.Name, r.Named, ids, arenas, x.Folds.Whole, of), run.Close, nil
 }
 
-// answers are the rollouts of a run as package trail shows them.
-type answers struct{ *asking.Asker }
+// answers are the rollouts of a run as package trail shows them. What an expert answered is read once, when it is first asked for.
+type answers struct {
+	*asking.Asker
+	given map[string]*asking.Given // by expert
+}
 
 // Rollouts implements trail.Answers.
 func (a answers) Rollouts(ctx context.Context, p routing.Problem, runs int, self bool) (out []trail.RolloutResult, err error) {
@@ -61,7 +64,12 @@ func (a answers) Rollouts(ctx context.Context, p routing.Problem, runs int, self
 		asked = a.Pool().Members()
 	}
 	for _, x := range asked {
-		of, err := a.Answers(ctx, x, routing.Test, p, runs)
+		if a.given[x.ID] == nil {
+			if a.given[x.ID], err = a.Given(ctx, x, routing.Test); err != nil {
+				return nil, err
+			}
+		}
+		of, err := a.given[x.ID].To(ctx, p, runs)
 		if err != nil {
 			return nil, err
 		}

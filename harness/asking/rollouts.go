@@ -530,28 +530,38 @@ type Answer struct {
 	Failed    *store.Failed // nil: it was answered; else there is only the prompt
 }
 
-// Answers reads what an expert answered to a problem, a run each. An answer that is neither stored nor known not to be had is an
-// error.
-func (a *Asker) Answers(ctx context.Context, x routing.Expert, split routing.Split, p routing.Problem, runs int) ([]Answer, error) {
+// Given is what an expert answered under a split, as it was stored when it was read.
+type Given struct {
+	asker  *Asker
+	expert routing.Expert
+	split  routing.Split
+	stored map[store.RolloutKey]store.Stored
+	failed map[store.RolloutKey]store.Failed
+}
+
+// Given reads what an expert answered under a split.
+func (a *Asker) Given(ctx context.Context, x routing.Expert, split routing.Split) (*Given, error) {
 	have, err := a.load(ctx, x, split)
 	if err != nil {
 		return nil, err
 	}
-	known, err := a.stored(ctx, a.Scope(x, split))
-	if err != nil {
-		return nil, err
-	}
+	failed, err := a.failures(ctx, a.Scope(x, split))
+	return &Given{a, x, split, have, failed}, err
+}
+
+// To reads the answers to a problem, a run each. One that is neither stored nor known not to be had is an error.
+func (g *Given) To(ctx context.Context, p routing.Problem, runs int) ([]Answer, error) {
 	var out []Answer
-	prompt := experts.Prompt(x.Sampling.Prompt, p.Text)
+	a, prompt := g.asker, experts.Prompt(g.expert.Sampling.Prompt, p.Text)
 	for run := range runs {
-		key := a.key(x, split, p, store.KeyOfText(p.Text), run)
-		s, ok := have[key]
-		if f, failed := known.failed[key]; failed && !ok {
+		key := a.key(g.expert, g.split, p, store.KeyOfText(p.Text), run)
+		s, ok := g.stored[key]
+		if f, failed := g.failed[key]; failed && !ok {
 			out = append(out, Answer{Prompt: prompt, Failed: &f})
 			continue
 		}
 		if !ok {
-			return nil, fmt.Errorf("%w: the rollout of %s on problem %s, run %d, is gone from rollouts.db in %s; %s", steps.ErrIncomplete, x.ID, p.ID, run, a.plan.Options.Out, a.again())
+			return nil, fmt.Errorf("%w: the rollout of %s on problem %s, run %d, is gone from rollouts.db in %s; %s", steps.ErrIncomplete, g.expert.ID, p.ID, run, a.plan.Options.Out, a.again())
 		}
 		response, reasoning, err := a.rollouts.Texts(ctx, s.ID)
 		if err != nil {
