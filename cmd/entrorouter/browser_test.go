@@ -172,7 +172,11 @@ func TestBrowserGoesFromACellToItsQuestions(t *testing.T) {
 	}
 	do := browser(t, 1280, "smoke", "--figures", filepath.Join(dir, "fig"), "--out", filepath.Join(dir, "out"))
 	do(click("[id='t-smoke/table'] .fold input"),
-		click(`[id='t-smoke/table'] a[data-row="logistic"][data-benchmark="sim-aime24"]`),                           // one click
+		chromedp.Evaluate(`(() => {
+			const table = document.querySelector("[id='t-smoke/table']");
+			const at = [...table.querySelectorAll("thead tr:last-child th")].findIndex((head) => head.dataset.benchmark === "sim-aime24");
+			table.querySelector('tr[data-row="logistic"]').cells[at].querySelector("a").click();
+		})()`, nil), // one click
 		click(`#g-smoke-paper .grid tbody tr:not([hidden]) td`), chromedp.WaitVisible(".card h4", chromedp.ByQuery)) // two
 	if of := tells[string](do, `document.querySelector(".card h4").textContent`); !strings.HasPrefix(of, "sim-aime24-") {
 		t.Errorf("two clicks lead to %q", of)
@@ -201,6 +205,42 @@ func TestBrowserGoesFromACellToItsQuestions(t *testing.T) {
 }
 
 // Whatever a point of accuracy is worth, the row that is marked has most left after its costs, and no row is above the line through it.
+// A page with a sample of the questions lists all of them, and an address leads to any.
+func TestBrowserListsEveryQuestion(t *testing.T) {
+	dir, err := smokeRun()
+	if err != nil {
+		t.Fatal(err)
+	}
+	do := browser(t, 1280, "smoke", "--figures", filepath.Join(dir, "fig"), "--out", filepath.Join(dir, "out"), "--questions", "7")
+	lines := func(which string) int {
+		return tells[int](do, `document.querySelectorAll("#g-smoke-paper .grid tbody tr`+which+`").length`)
+	}
+	sample := lines("")
+	do(click(`#g-smoke-paper [name=every]`), chromedp.Sleep(100*time.Millisecond))
+	every := lines("")
+	if listed := tells[string](do, `document.querySelector("#g-smoke-paper [name=every]").parentElement.textContent.trim()`); sample != 7 || every <= sample || listed != fmt.Sprintf("all %d questions", every) {
+		t.Fatalf("%d lines, then %d of %s", sample, every, listed)
+	}
+	if n := tells[int](do, `new Set([...document.querySelectorAll("#g-smoke-paper .grid tbody tr")].map((line) => line.id)).size`); n != every {
+		t.Errorf("%d lines have %d addresses", every, n)
+	}
+	do(click(`#g-smoke-paper [name=disagree]`), chromedp.Sleep(100*time.Millisecond))
+	if disagree, all := lines(":not([hidden])"), lines(".disagree"); disagree == 0 || disagree != all || disagree == every {
+		t.Errorf("%d lines are shown, experts disagree on %d of %d", disagree, all, every)
+	}
+	do(click(`#g-smoke-paper [name=disagree]`), click(`#g-smoke-paper [name=every]`), chromedp.Sleep(100*time.Millisecond))
+	if n := lines(""); n != sample {
+		t.Errorf("%d lines are left of %d", n, sample)
+	}
+	do(chromedp.Evaluate(`location.hash = "q-smoke-paper-sim-aime24-00002"`, nil), chromedp.WaitVisible(".card h4", chromedp.ByQuery))
+	said := tells[string](do, `document.querySelector(".card").textContent`)
+	for _, want := range []string{"sim-aime24-00002", "EntroRouter", "Dollars an answer", "entrorouter show smoke ", " --set paper --problem sim-aime24-00002"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the card does not say %q: %s", want, said)
+		}
+	}
+}
+
 func TestBrowserSaysWhichRowIsBestAtAPrice(t *testing.T) {
 	do := browser(t, 1280, "main", "--figures", "../../figures")
 	const slider = `[id='f-main/pareto'] .worth input`

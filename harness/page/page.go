@@ -171,7 +171,7 @@ func (e *Experiment) section(draw *report.HTML, served bool) (section, error) {
 	x := &e.Run.Spec.Experiment
 	s := section{Experiment: e, Name: x.Name, Title: x.Title, Provenance: provenanceOf(e.Run)}
 	for i := range e.Questions {
-		set := e.Questions[i].asked(x.Name, served)
+		set := e.Questions[i].asked(e.Run.Spec, served)
 		if err := set.pack(); err != nil {
 			return s, err
 		}

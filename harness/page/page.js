@@ -112,11 +112,54 @@ const unpacked = async (packed) => {
   return JSON.parse(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text());
 };
 
+// An element with text and children in it.
+const make = (name, properties, ...inside) => {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...inside);
+  return element;
+};
+
+// All questions of a set are packed by column: glances makes one of each.
+const glances = (all, part) => all.ids.map((id, q) => ({
+  id, anchor: ("q-" + part.id.slice(2) + "-" + id).trim().split(/\s+/).join("-"),
+  benchmark: all.benchmarks[all.of[q]],
+  sent: all.sent.map((row) => row[q]).join(""),
+  cells: all.experts.map((x) => ({ mark: all.signs[parseInt(x.sign[q], 36)], right: x.right[q], of: x.of[q], usd: x.usd[q] })),
+}));
+
+// A line of the grid, like those that the page has from the start.
+const lineOf = (glance) => {
+  const line = make("tr", { id: glance.anchor }, make("th", { scope: "row" }, make("a", { href: "#" + encodeURIComponent(glance.anchor) }, make("bdi", {}, glance.id))),
+    ...glance.cells.map(({ mark, right, of }) => mark
+      ? make("td", {}, make("i", { className: "mark " + mark.Class, ariaHidden: "true" }, mark.Sign), make("span", { className: "sr" }, mark.Word), ...of > 1 ? [" ", make("small", {}, right + "/" + of)] : [])
+      : make("td")));
+  Object.assign(line.dataset, { benchmark: glance.benchmark, sent: glance.sent });
+  line.classList.toggle("disagree", new Set(glance.cells.filter((c) => c.of).map((c) => 2 * c.right > c.of)).size === 2);
+  return line;
+};
+
+// A card of what is known of a question at a glance, and the command that shows the rest.
+const glanceCard = (glance, part, at) => {
+  const names = all(".grid thead th", part).slice(1).map((th) => th.textContent), rows = all("[name=row] option", part).map((o) => o.textContent);
+  const table = (kind, head, lines) => make("table", { className: "words " + kind },
+    make("thead", {}, make("tr", {}, ...head.map((h) => make("th", { scope: "col" }, h)))),
+    make("tbody", {}, ...lines.map(([first, ...rest]) => make("tr", {}, make("th", { scope: "row" }, first), ...rest.map((x) => make("td", {}, x))))));
+  const steps = [make("a", { className: "before", href: "#" }, "previous"), " ", make("a", { className: "after", href: "#" }, "next"), " ", make("a", { className: "close", href: "#" + part.id }, "close")];
+  if (at.dataset.answers) steps.push(" ", make("a", { href: at.dataset.answers + encodeURIComponent(glance.id) }, "whole answers"));
+  return make("article", { className: "card", tabIndex: -1 },
+    make("h4", {}, make("bdi", {}, glance.id), " ", make("small", {}, glance.benchmark)),
+    make("p", { className: "steps" }, ...steps),
+    table("answers", ["Expert", "Verdict", "Right", "Dollars an answer"], glance.cells.map((c, m) => [names[m], c.mark?.Word ?? "", c.right + " of " + c.of, String(c.usd)])),
+    table("decisions", ["Row", "Sends it to most"], rows.map((r, i) => [r, glance.sent[i] === "-" ? "" : names[parseInt(glance.sent[i], 36)]])),
+    make("p", { className: "where" }, "Its text, every answer and every decision:"),
+    make("pre", { className: "commands" }, at.dataset.show + glance.id));
+};
+
 // Questions are filtered, the choices of one row are outlined, and a card is opened for the address.
 const cards = all(".questions").map((part) => {
-  const form = part.querySelector("form"), rows = all(".grid tbody tr", part), at = part.querySelector(".cards");
-  const { row, benchmark, expert, disagree } = form.elements;
-  let of = null, shown = rows, opened = null;
+  const form = part.querySelector("form"), body = part.querySelector(".grid tbody"), at = part.querySelector(".cards");
+  const { row, benchmark, expert, disagree, every } = form.elements, sample = all("tr", body);
+  let of = null, known = null, lines = null, rows = sample, shown = rows, opened = null;
   form.hidden = false;
   const steps = () => {
     const here = shown.indexOf(opened);
@@ -141,24 +184,50 @@ const cards = all(".questions").map((part) => {
     steps();
     form.querySelector("output").textContent = shown.length + " questions";
   };
-  form.addEventListener("input", apply);
+  // The sample, or all questions in the order of the set, those that are scored for nobody last.
+  const list = async (whole) => {
+    if (whole && !lines) {
+      known = new Map(glances(await unpacked(at.dataset.every), part).map((g) => [g.anchor, g]));
+      const here = new Map(sample.map((line) => [line.id, line]));
+      lines = [...[...known.values()].map((g) => here.get(g.anchor) ?? lineOf(g)), ...sample.filter((line) => !known.has(line.id))];
+      for (const line of lines) {
+        if (![...benchmark.options].some((o) => o.textContent === line.dataset.benchmark)) benchmark.append(make("option", {}, line.dataset.benchmark));
+      }
+    }
+    if (rows === (whole ? lines : sample)) return;
+    rows = whole ? lines : sample;
+    body.replaceChildren(...rows);
+  };
+  form.addEventListener("input", async () => {
+    if (every) await list(every.checked);
+    apply();
+  });
   form.addEventListener("submit", (event) => event.preventDefault());
   part.querySelector(".grid").addEventListener("click", (event) => {
     const line = event.target.closest("tbody tr");
     if (line && !event.target.closest("a")) line.querySelector("a").click();
   });
-  for (const link of all("a[data-row]")) {
-    if (link.hash !== "#" + part.id) continue;
-    link.addEventListener("click", () => {
-      row.value = link.dataset.row;
-      benchmark.value = link.dataset.benchmark;
-      expert.value = "";
-      disagree.checked = false;
-      apply();
-    });
+  for (const line of all("tr[data-row]")) {
+    const heads = all("thead tr:last-child th", line.closest("table"));
+    for (const link of all("td a", line)) {
+      if (link.hash !== "#" + part.id) continue;
+      link.addEventListener("click", () => {
+        row.value = line.dataset.row;
+        benchmark.value = heads[link.closest("td").cellIndex].dataset.benchmark;
+        if (benchmark.selectedIndex < 0) benchmark.value = ""; // an average
+        expert.value = "";
+        disagree.checked = false;
+        apply();
+      });
+    }
   }
   apply();
   return async (id) => {
+    if (every && !rows.some((r) => r.id === id) && id.startsWith("q-" + part.id.slice(2) + "-")) {
+      every.checked = true; // an address of one that the sample does not have
+      await list(true);
+      apply();
+    }
     const line = rows.find((r) => r.id === id) ?? null;
     opened?.classList.remove("opened");
     opened = line;
@@ -168,7 +237,8 @@ const cards = all(".questions").map((part) => {
     of ??= unpacked(at.dataset.cards).then((list) => new Map(list));
     const card = (await of).get(id);
     if (opened !== line) return; // another was opened meanwhile
-    at.innerHTML = card; // escaped when the page was made, and the page's policy runs nothing of it
+    if (card) at.innerHTML = card; // escaped when the page was made, and the page's policy runs nothing of it
+    else at.replaceChildren(glanceCard(known.get(id), part, at));
     steps();
     line.scrollIntoView({ block: "nearest" });
     at.scrollIntoView({ block: "nearest" });

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -177,6 +179,8 @@ func TestQuestionsAreSpacedOverEveryBenchmark(t *testing.T) {
 	})
 }
 
+var mainSpec = &spec.Resolved{Named: "main", Experiment: spec.Experiment{Name: "main"}}
+
 // By hand: two runs, of which the small expert has one right answer, and both of the large one are cut off.
 func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
 	s := QuestionSet{Name: "paper", Experts: []string{"small", "large"}, Rows: []Routed{{ID: "random", Label: "Random"}, {ID: "entrorouter", Label: "EntroRouter", Outlined: true}, {ID: "alone", Label: "Alone"}}}
@@ -193,7 +197,8 @@ func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
 			{Row: "entrorouter", Seed: 3, Expert: "small"}, {Row: "alone", Expert: "expected"},
 		},
 	})}
-	of := s.asked("main", false)
+	s.Shown[0].To = s.sentTo(map[string]map[string]float64{"random": {"small": 1. / 3, "large": 2. / 3}, "entrorouter": {"small": 0.6, "large": 0.4}, "alone": {"small": 0.5, "large": 0.5}})
+	of := s.asked(mainSpec, false)
 	r := of.Rows[0]
 	if of.Anchor != "main-paper" || of.Default != 1 || r.Anchor != "q-main-paper-x-1" || r.Sent != "10-" || r.Disagree {
 		t.Errorf("%q, outlined %d, %q, sent %q, disagree %v", of.Anchor, of.Default, r.Anchor, r.Sent, r.Disagree)
@@ -219,7 +224,7 @@ func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
 	}
 	s.Shown[0].Texts = true
 	for served, want := range map[bool]int{true: 1, false: 0} {
-		of := s.asked("main", served)
+		of := s.asked(mainSpec, served)
 		if err := of.pack(); err != nil {
 			t.Fatal(err)
 		}
@@ -230,14 +235,65 @@ func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
 	}
 }
 
+// By hand: of two questions each expert has a sign, what was right of how many and two digits of its dollars, and each row a digit.
+func TestAllQuestionsArePackedByColumn(t *testing.T) {
+	s := QuestionSet{Name: "paper", All: 2, Experts: []string{"small", "large"}, Rows: []Routed{{ID: "a"}, {ID: "b"}}, Every: []Glance{
+		{ID: "one", Benchmark: "x", Cells: []Tally{{map[routing.Bucket]int{routing.Correct: 3, routing.Wrong: 1}, 0.001234}, {}}, To: []int{1, -1}},
+		{ID: "two", Benchmark: "y", Cells: []Tally{{map[routing.Bucket]int{routing.Truncated: 1}, 0}, {map[routing.Bucket]int{routing.Wrong: 1, routing.Correct: 1}, 2}}, To: []int{0, 0}},
+	}}
+	got := s.columns()
+	want := columns{IDs: []string{"one", "two"}, Benchmarks: []string{"x", "y"}, Of: []int{0, 1}, Signs: answerSigns, Sent: []string{"10", "-0"},
+		Experts: []column{{"04", []int{3, 0}, []int{4, 1}, []float64{0.0012, 0}}, {"-1", []int{0, 1}, []int{0, 2}, []float64{0, 2}}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v", got)
+	}
+	for _, shown := range [][]Question{nil, {{ID: "one"}, {ID: "two"}}} {
+		s.Shown = shown
+		of := s.asked(mainSpec, false)
+		if err := of.pack(); err != nil || (of.PackedAll == "") != (len(shown) == 2) {
+			t.Errorf("%d of two are a sample: %d bytes hold the others (%v)", len(shown), len(of.PackedAll), err)
+		}
+	}
+}
+
+// As many questions as the paper's main table has, with four experts and thirty rows that mostly agree, take 18 bytes each.
+func TestAllQuestionsOfATableAreSmall(t *testing.T) {
+	coin := rand.New(rand.NewPCG(1, 2))
+	s := QuestionSet{Name: "paper", Experts: make([]string, 4), Rows: make([]Routed, 30)}
+	for i := range 1401 {
+		q := Glance{ID: fmt.Sprintf("sim-math500-%05d", i+1), Benchmark: "sim-math500", To: make([]int, 30)}
+		for range s.Experts {
+			bucket := routing.Correct
+			if coin.IntN(5) == 0 {
+				bucket = routing.Wrong
+			}
+			q.Cells = append(q.Cells, Tally{map[routing.Bucket]int{bucket: 1}, 1e-4 * (1 + 9*coin.Float64())})
+		}
+		usual := coin.IntN(3)
+		for j := range q.To {
+			if q.To[j] = usual; coin.IntN(20) == 0 {
+				q.To[j] = coin.IntN(3)
+			}
+		}
+		s.Every = append(s.Every, q)
+	}
+	if of, err := packed(s.columns()); err != nil || len(of) > 18*len(s.Every) {
+		t.Errorf("%d bytes (%v)", len(of), err)
+	}
+}
+
 // By hand: of answers that are right and others the mark is that of more of them, and its own where they are as many.
 func TestAMarkIsThatOfMoreAnswers(t *testing.T) {
-	for of, want := range map[string]string{"c": "correct", "w": "wrong", "cw": split, "ccw": "correct", "cwt": "wrong", "cctw": split, "ctt": "truncated", "": ""} {
+	for of, want := range map[string]string{"c": "correct", "w": "wrong", "cw": split, "ccw": "correct", "cwt": "wrong", "cctw": split, "ctt": "truncated", "u": "unanswered", "": ""} {
 		var a Answered
 		for _, x := range of {
-			a.Answers = append(a.Answers, Answer{Bucket: map[rune]routing.Bucket{'c': routing.Correct, 'w': routing.Wrong, 't': routing.Truncated}[x]})
+			a.Answers = append(a.Answers, Answer{Bucket: map[rune]routing.Bucket{'c': routing.Correct, 'w': routing.Wrong, 't': routing.Truncated, 'u': routing.Unanswered}[x]})
 		}
-		if got := a.usual(); got != want {
+		got := ""
+		if at := a.tally().usual(); at >= 0 {
+			got = answerSigns[at].Word
+		}
+		if got != want {
 			t.Errorf("%q: %q, not %q", of, got, want)
 		}
 	}
@@ -290,7 +346,7 @@ func TestASentenceLeadsToAQuestionOnWhichItsRowsDiffer(t *testing.T) {
 		{ID: "both", Benchmark: "x", Cells: answered(true, true), To: []int{0, 1, 1}},
 		{ID: "one", Benchmark: "y", Cells: answered(false, true), To: []int{0, 1, -1}},
 	}}
-	of := s.asked("main", false)
+	of := s.asked(mainSpec, false)
 	for _, c := range []struct {
 		rows            []string
 		benchmark, want string

@@ -10,6 +10,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/trail"
 )
 
@@ -26,6 +28,7 @@ type QuestionSet struct {
 	All     int    // questions that it has
 	Experts []string
 	Rows    []Routed
+	Every   []Glance // all that are scored, in their order
 	Shown   []Question
 	Whole   int // of those shown, so many have whole responses, after Sample
 }
@@ -36,12 +39,25 @@ type Routed struct {
 	Outlined  bool // its choices are outlined first
 }
 
+// Glance is what the grid says of a question.
+type Glance struct {
+	ID, Benchmark string
+	Cells         []Tally // [experts]
+	To            []int   // [rows] expert that most decisions of the row went to; -1: none
+}
+
+// Tally is what an expert's answers to a question came to.
+type Tally struct {
+	Buckets map[routing.Bucket]int
+	USD     float64 // an answer, on average
+}
+
 // Question is a question with its answers and decisions.
 type Question struct {
 	ID, Benchmark, Text string
 	Options, Gold       []string
 	Cells               []Answered // [experts]
-	To                  []int      // [rows] expert that most decisions of the row went to; -1: another, or none
+	To                  []int      // [rows] expert that most decisions of the row went to; -1: none
 	Decided             []Decided  // every decision
 	Unscored            []string   // models without an answer in every run: the question is scored for nobody
 	Texts               bool       // whole answers are stored
@@ -78,12 +94,28 @@ func Ask(ctx context.Context, t *trail.Trail, rows []Routed, most int) (sets []Q
 	all := slices.DeleteFunc(t.Sets(), func(s trail.SetResult) bool { return s.Set == metrics.LargeArena })
 	for _, s := range all {
 		of := QuestionSet{Name: s.Set, All: len(s.Problems), Experts: s.Experts, Rows: rows}
+		every, err := t.Overview(s.Set)
+		if err != nil {
+			return nil, err
+		}
+		to := map[string][]int{}
+		for _, q := range every {
+			g := Glance{ID: q.Problem, Benchmark: q.Benchmark, To: of.sentTo(q.Chosen)}
+			for _, x := range q.Experts {
+				g.Cells = append(g.Cells, Tally(x))
+			}
+			of.Every, to[g.ID] = append(of.Every, g), g.To
+		}
 		for _, id := range spaced(s.Problems, most/max(len(all), 1)) {
 			p, err := t.Problem(ctx, s.Set, id, "")
 			if err != nil {
 				return nil, err
 			}
-			of.Shown = append(of.Shown, of.question(p))
+			q := of.question(p)
+			if q.To = to[id]; q.To == nil { // scored for nobody
+				q.To = of.sentTo(nil)
+			}
+			of.Shown = append(of.Shown, q)
 		}
 		sets = append(sets, of)
 	}
@@ -136,7 +168,6 @@ func (s *QuestionSet) question(p *trail.ProblemResult) Question {
 		q.Cells = append(q.Cells, a)
 	}
 	for _, row := range s.Rows {
-		q.To = append(q.To, s.sentTo(row.ID, p.Decisions))
 		q.Decided = append(q.Decided, decidedBy(row, p.Decisions)...)
 	}
 	return q
@@ -185,64 +216,69 @@ func Sample(sets []*QuestionSet, most int) {
 	}
 }
 
-// sentTo is the expert that most decisions of a row went to, the first of several.
-func (s *QuestionSet) sentTo(row string, decisions []trail.DecisionResult) int {
-	n := make([]int, len(s.Experts))
-	most := -1
-	for _, d := range decisions {
-		if d.Row != row {
-			continue
-		}
-		expert := d.Expert
-		if expert == routing.SelfID {
-			expert = s.Experts[len(s.Experts)-1]
-		}
-		if m := slices.Index(s.Experts, expert); m >= 0 {
-			n[m]++
-		}
-	}
-	for m := range n {
-		if n[m] > 0 && (most < 0 || n[m] > n[most]) {
-			most = m
+// sentTo is, for each row, the expert whose answer stood most often; -1 where several did as often, or nobody's.
+func (s *QuestionSet) sentTo(chosen map[string]map[string]float64) []int {
+	to := make([]int, len(s.Rows))
+	for i, row := range s.Rows {
+		to[i] = -1
+		most := 0.0
+		for m, x := range s.Experts {
+			share := chosen[row.ID][x]
+			if m == len(s.Experts)-1 { // the model that plays the router, if any does
+				share += chosen[row.ID][routing.SelfID]
+			}
+			switch {
+			case share > most+rounding:
+				to[i], most = m, share
+			case share > most-rounding:
+				to[i] = -1
+			}
 		}
 	}
-	return most
+	return to
+}
+
+// rounding is what sums of shares may be off by.
+const rounding = 1e-9
+
+// tally is what the answers came to.
+func (a Answered) tally() Tally {
+	t := Tally{Buckets: map[routing.Bucket]int{}}
+	for _, x := range a.Answers {
+		t.Buckets[x.Bucket]++
+		t.USD += x.USD / float64(len(a.Answers))
+	}
+	return t
 }
 
 // count is how many answers there are, and how many of them are right.
-func (a Answered) count() (right, of int) {
-	for _, x := range a.Answers {
-		if of++; x.Bucket == routing.Correct {
-			right++
-		}
+func (t Tally) count() (right, of int) {
+	for _, n := range t.Buckets {
+		of += n
 	}
-	return right, of
+	return t.Buckets[routing.Correct], of
 }
 
 // split is the mark of a cell in which as many answers are right as are not.
 const split = "split"
 
-// usual is the bucket of most answers, the first of several, or split; empty: there are none.
-func (a Answered) usual() (b string) {
-	switch right, of := a.count(); {
-	case of > 0 && 2*right == of:
-		return split
+// usual is the place in answerSigns of the bucket of most answers, the first of several, or of a split; -1: there are no answers.
+func (t Tally) usual() (at int) {
+	right, of := t.count()
+	most, word := 0, routing.Bucket(split)
+	switch {
+	case of == 0:
+		return -1
 	case 2*right > of:
-		return string(routing.Correct)
-	}
-	most := 0
-	for _, bucket := range append(slices.Clone(routing.Buckets[:]), routing.Unanswered) {
-		n := 0
-		for _, x := range a.Answers {
-			if x.Bucket == bucket && bucket != routing.Correct {
-				n++
+		word = routing.Correct
+	case 2*right < of:
+		for _, bucket := range append(slices.Clone(routing.Buckets[:]), routing.Unanswered) {
+			if n := t.Buckets[bucket]; n > most && bucket != routing.Correct {
+				word, most = bucket, n
 			}
 		}
-		if n > most {
-			b, most = string(bucket), n
-		}
 	}
-	return b
+	return slices.IndexFunc(answerSigns, func(k kind) bool { return k.Word == string(word) })
 }
 
 // answerSigns are the marks of buckets.
@@ -265,6 +301,9 @@ type asked struct {
 	Rows       []row
 	Signs      []kind
 	Packed     string // the cards of the rows, by anchor
+	PackedAll  string // columns; empty: there are no others
+	Show       string // command that shows a question of the set, without its id
+	AnswersAt  string // address of whole answers, without the question's id; empty: nowhere
 }
 
 type row struct {
@@ -282,8 +321,12 @@ type gridCell struct {
 	Chosen    bool // by the row that is outlined first
 }
 
-func (s *QuestionSet) asked(experiment string, served bool) asked {
-	out := asked{QuestionSet: s, Anchor: slug(experiment + "-" + s.Name), Signs: answerSigns}
+func (s *QuestionSet) asked(x *spec.Resolved, served bool) asked {
+	experiment := x.Experiment.Name
+	out := asked{QuestionSet: s, Anchor: slug(experiment + "-" + s.Name), Signs: answerSigns, Show: "entrorouter show " + x.Named + " --set " + s.Name + " --problem "}
+	if served {
+		out.AnswersAt = answersOf(experiment, s.Name, "")
+	}
 	out.Default = max(slices.IndexFunc(s.Rows, func(r Routed) bool { return r.Outlined }), 0)
 	for _, q := range s.Shown {
 		if !slices.Contains(out.Benchmarks, q.Benchmark) {
@@ -291,7 +334,7 @@ func (s *QuestionSet) asked(experiment string, served bool) asked {
 		}
 		r := row{Question: q, Anchor: "q-" + slug(out.Anchor+"-"+q.ID)}
 		if served && q.Texts {
-			r.Answers = answersOf(experiment, s.Name, q.ID)
+			r.Answers = out.AnswersAt + url.PathEscape(q.ID)
 		}
 		if n := len(out.Rows); n > 0 {
 			r.Before, out.Rows[n-1].After = out.Rows[n-1].Anchor, r.Anchor
@@ -299,30 +342,81 @@ func (s *QuestionSet) asked(experiment string, served bool) asked {
 		usually := map[bool]bool{}
 		for m, a := range q.Cells {
 			c := gridCell{Chosen: len(q.To) > 0 && q.To[out.Default] == m}
-			c.Right, c.Of = a.count()
-			if c.Of > 0 {
+			t := a.tally()
+			if c.Right, c.Of = t.count(); c.Of > 0 {
 				usually[2*c.Right > c.Of] = true
-				c.mark = answerSigns[slices.IndexFunc(answerSigns, func(k kind) bool { return k.Word == a.usual() })].mark
+				c.mark = answerSigns[t.usual()].mark
 			}
 			r.Grid = append(r.Grid, c)
 		}
 		r.Disagree = len(usually) == 2
-		var to strings.Builder
 		for _, m := range q.To {
-			if m < 0 {
-				to.WriteByte('-')
-			} else {
-				to.WriteString(strconv.FormatInt(int64(m), 36))
-			}
+			r.Sent += digit(m)
 		}
-		r.Sent = to.String()
 		out.Rows = append(out.Rows, r)
 	}
 	return out
 }
 
-// pack makes the cards of the rows, HTML by anchor, and packs them: a list of JSON, compressed by gzip, in base64.
-func (s *asked) pack() error {
+// digit is an expert as a digit of base 36; - for none.
+func digit(m int) string {
+	if m < 0 {
+		return "-"
+	}
+	return strconv.FormatInt(int64(m), 36)
+}
+
+// columns are all questions of a set for the page's script. They are kept by column, which packs best.
+type columns struct {
+	IDs        []string `json:"ids"`
+	Benchmarks []string `json:"benchmarks"` // names
+	Of         []int    `json:"of"`         // [questions] into Benchmarks
+	Signs      []kind   `json:"signs"`
+	Experts    []column `json:"experts"`
+	Sent       []string `json:"sent"` // [rows] a digit for each question
+}
+
+// column is what an expert's answers to every question came to.
+type column struct {
+	Sign  string    `json:"sign"` // a digit for each question
+	Right []int     `json:"right"`
+	Of    []int     `json:"of"`
+	USD   []float64 `json:"usd"` // two significant digits
+}
+
+func (s *QuestionSet) columns() columns {
+	out := columns{Signs: answerSigns, Experts: make([]column, len(s.Experts)), Sent: make([]string, len(s.Rows))}
+	sent, sign := make([]strings.Builder, len(s.Rows)), make([]strings.Builder, len(s.Experts))
+	for _, q := range s.Every {
+		out.IDs = append(out.IDs, q.ID)
+		at := slices.Index(out.Benchmarks, q.Benchmark)
+		if at < 0 {
+			at = len(out.Benchmarks)
+			out.Benchmarks = append(out.Benchmarks, q.Benchmark)
+		}
+		out.Of = append(out.Of, at)
+		for i, m := range q.To {
+			sent[i].WriteString(digit(m))
+		}
+		for m, t := range q.Cells {
+			x := &out.Experts[m]
+			right, of := t.count()
+			sign[m].WriteString(digit(t.usual()))
+			usd, _ := strconv.ParseFloat(strconv.FormatFloat(t.USD, 'e', 1, 64), 64)
+			x.Right, x.Of, x.USD = append(x.Right, right), append(x.Of, of), append(x.USD, usd)
+		}
+	}
+	for i := range sent {
+		out.Sent[i] = sent[i].String()
+	}
+	for m := range sign {
+		out.Experts[m].Sign = sign[m].String()
+	}
+	return out
+}
+
+// pack makes the cards of the rows, HTML by anchor, and packs them, and all questions.
+func (s *asked) pack() (err error) {
 	cards := make([][2]string, 0, len(s.Rows))
 	for _, r := range s.Rows {
 		var b bytes.Buffer
@@ -334,25 +428,32 @@ func (s *asked) pack() error {
 		}
 		cards = append(cards, [2]string{r.Anchor, string(bytes.Map(harmless, b.Bytes()))})
 	}
+	if s.Packed, err = packed(cards); err == nil && len(s.Every) > len(s.Rows) {
+		s.PackedAll, err = packed(s.columns())
+	}
+	return err
+}
+
+// packed is JSON, compressed by gzip, in base64.
+func packed(of any) (string, error) {
 	var b bytes.Buffer
 	to := base64.NewEncoder(base64.StdEncoding, &b)
 	z, err := gzip.NewWriterLevel(to, gzip.BestCompression)
 	if err != nil {
-		return err
+		return "", err
 	}
 	list := json.NewEncoder(z)
 	list.SetEscapeHTML(false) // nothing but the script reads it
-	if err := list.Encode(cards); err != nil {
-		return err
+	if err := list.Encode(of); err != nil {
+		return "", err
 	}
 	if err := z.Close(); err != nil {
-		return err
+		return "", err
 	}
 	if err := to.Close(); err != nil {
-		return err
+		return "", err
 	}
-	s.Packed = b.String()
-	return nil
+	return b.String(), nil
 }
 
 // disputed is the anchor of the first question of a benchmark that some of the rows have answered right and others not, or else of the
@@ -378,21 +479,17 @@ func (s asked) disputed(rows []string, benchmark string) (anchor string) {
 	return anchor
 }
 
-// link is where a number of a table leads to: the grid of its set, if that is shown.
-func link(sets []asked) func(report.Row, string) report.Link {
-	return func(r report.Row, benchmark string) report.Link {
+// link is where numbers of a table's row lead to: the grid of its set, if that is shown.
+func link(sets []asked) func(report.Row) report.Link {
+	return func(r report.Row) report.Link {
 		keys := map[string]string{}
 		for _, k := range r.Keys {
 			keys[k.Name] = k.Value
 		}
 		for _, s := range sets {
-			if s.Name != cmp.Or(keys["arena"], keys["pool"]) || !slices.ContainsFunc(s.QuestionSet.Rows, func(r Routed) bool { return r.ID == keys["method"] }) {
-				continue
+			if s.Name == cmp.Or(keys["arena"], keys["pool"]) && slices.ContainsFunc(s.QuestionSet.Rows, func(r Routed) bool { return r.ID == keys["method"] }) {
+				return report.Link{Href: "#g-" + s.Anchor, Row: keys["method"]}
 			}
-			if !slices.Contains(s.Benchmarks, benchmark) {
-				benchmark = "" // all of them
-			}
-			return report.Link{Href: "#g-" + s.Anchor, Row: keys["method"], Benchmark: benchmark}
 		}
 		return report.Link{}
 	}

@@ -27,7 +27,7 @@ import (
 // Classes: a row is ours (none), paper or difference; each with those below it, and each section, is a tbody. Columns of a single
 // benchmark are of class g where the table has an average too, so that a page can fold them.
 type HTML struct {
-	Link func(r Row, benchmark string) Link // where a number of ours leads to; benchmark is as measurements call it. May be nil
+	Link func(Row) Link // where numbers of a row lead to; may be nil
 
 	said    map[string]bool   // notes of the section; nil: there is none
 	classes map[string]string // of drawings, by style
@@ -37,8 +37,9 @@ type HTML struct {
 // Section begins a part of the page: a note of one of its tables is not repeated by the next, which says so.
 func (h *HTML) Section() { h.said = map[string]bool{} }
 
-// Link is where a number leads to, and for a script that filters there, of which row and benchmark it is.
-type Link struct{ Href, Row, Benchmark string } // Href empty: nowhere
+// Link is where numbers of a row lead to. For a script that filters there, the line has the row's id, and the heads of columns have
+// their benchmarks, as measurements call them.
+type Link struct{ Href, Row string } // Href empty: nowhere
 
 //go:embed html.gohtml
 var htmlFiles embed.FS
@@ -70,8 +71,8 @@ type htmlGroup struct {
 }
 
 type htmlColumn struct {
-	Title string
-	Fold  bool
+	Title, Benchmark string
+	Fold             bool
 }
 
 type htmlBody struct {
@@ -81,13 +82,14 @@ type htmlBody struct {
 
 type htmlLine struct {
 	Class, Label string
+	Link         Link
 	Cells        []htmlCell
 }
 
 type htmlCell struct {
 	Class, Number, Spread string
 	Best                  bool
-	Link                  Link
+	Leads                 bool // where the line's link leads to
 }
 
 // Table returns a table with its caption and notes.
@@ -107,15 +109,13 @@ func (h *HTML) Table(t *Table) (template.HTML, error) {
 		}
 	}
 	averaged := slices.ContainsFunc(t.Groups, func(g Group) bool { return g.Benchmark == metrics.Average })
-	var of []string // [columns] benchmark
 	for i, slots := range t.slots() {
 		g := t.Groups[i]
 		fold := averaged && g.Benchmark != "" && g.Benchmark != metrics.Average
 		out.Folds = out.Folds || fold
 		out.Groups = append(out.Groups, htmlGroup{g.Title, len(slots), fold})
 		for _, s := range slots {
-			out.Columns = append(out.Columns, htmlColumn{s.Title, fold})
-			of = append(of, g.Benchmark)
+			out.Columns = append(out.Columns, htmlColumn{s.Title, g.Benchmark, fold})
 			out.Width++
 		}
 	}
@@ -129,6 +129,9 @@ func (h *HTML) Table(t *Table) (template.HTML, error) {
 		}
 		body := &out.Bodies[len(out.Bodies)-1]
 		line := htmlLine{Class: classOf[l.role], Label: l.label}
+		if r := t.Rows[l.row]; h.Link != nil && r.Keys != nil && l.role == ours {
+			line.Link = h.Link(r)
+		}
 		for k, c := range l.cells {
 			cell := htmlCell{Number: c.number, Spread: c.spread, Best: c.best}
 			if l.role == ours && c.role != ours {
@@ -137,15 +140,20 @@ func (h *HTML) Table(t *Table) (template.HTML, error) {
 			if out.Columns[k].Fold {
 				cell.Class = strings.TrimSpace(cell.Class + " g")
 			}
-			if r := t.Rows[l.row]; h.Link != nil && r.Keys != nil && of[k] != "" && c.role == ours && c.number != "" && c.number != missing {
-				cell.Link = h.Link(r, of[k])
-			}
+			cell.Leads = line.Link.Href != "" && out.Columns[k].Benchmark != "" && c.role == ours && c.number != "" && c.number != missing
 			line.Cells = append(line.Cells, cell)
 		}
 		if l.role != ours && !slices.ContainsFunc(line.Cells, func(c htmlCell) bool { return c.Number != "" && !strings.HasSuffix(c.Class, "g") }) {
 			line.Class += " g" // nothing is left of it where benchmarks are folded
 		}
 		body.Lines = append(body.Lines, line)
+	}
+	if !slices.ContainsFunc(out.Bodies, func(b htmlBody) bool {
+		return slices.ContainsFunc(b.Lines, func(l htmlLine) bool { return l.Link.Href != "" })
+	}) {
+		for k := range out.Columns {
+			out.Columns[k].Benchmark = "" // nothing asks for it
+		}
 	}
 	return fill("table", out)
 }

@@ -63,6 +63,19 @@ type QuestionResult struct {
 	Folds    []int                      `json:"folds,omitempty"`    // of recordings: the fold it is tested in, for each partition
 }
 
+// Overview is a question at a glance: what every expert's answers came to, and whose answer stood.
+type Overview struct {
+	Problem, Benchmark string
+	Experts            []Tally                       // as SetResult has them
+	Chosen             map[string]map[string]float64 // row -> QuestionResult.Chosen
+}
+
+// Tally is what the answers of an expert to one question came to.
+type Tally struct {
+	Buckets map[routing.Bucket]int
+	USD     float64 // an answer, on average
+}
+
 // Question is a problem as the trail shows it.
 type Question struct {
 	ID        string             `json:"id"`

@@ -187,6 +187,27 @@ const rounding = 1e-9
 // first is the first query of a question; those of its other runs follow.
 func (s *set) first(q int) int { return slices.Index(s.Question, q) }
 
+// tallies counts what the experts' answers to a question came to.
+func (s *set) tallies(q int) (all []Tally) {
+	first, runs := s.first(q), s.runs(q)
+	of := func(outcome func(k int) routing.Outcome) {
+		t := Tally{Buckets: map[routing.Bucket]int{}}
+		for k := first; k < first+runs; k++ {
+			o := outcome(k)
+			t.Buckets[o.Bucket]++
+			t.USD += o.USD / float64(runs)
+		}
+		all = append(all, t)
+	}
+	for m := range s.Experts {
+		of(func(k int) routing.Outcome { return s.Outcomes[k][m] })
+	}
+	if s.Self != nil {
+		of(func(k int) routing.Outcome { return s.Self[k] })
+	}
+	return all
+}
+
 // outcomes adds what is known of a question and what experts did on it: their answers, or outcomes where there are none.
 func (s *set) outcomes(ctx context.Context, answers Answers, q int, out *ProblemResult) (err error) {
 	first := s.first(q)

@@ -181,6 +181,32 @@ func (t *Trail) Questions(set, row, benchmark string) ([]QuestionResult, error) 
 	return out, nil
 }
 
+// Overview returns every question of a set that is scored.
+func (t *Trail) Overview(name string) (all []Overview, err error) {
+	sets, rows, err := t.asked(name, "")
+	if err != nil {
+		return nil, err
+	}
+	s := sets[0]
+	for q, p := range s.problems {
+		all = append(all, Overview{Problem: p.ID, Benchmark: s.Benchmarks[s.Strata[q]].Name, Experts: s.tallies(q), Chosen: map[string]map[string]float64{}})
+	}
+	for _, id := range rows {
+		r, ok := s.Row(id)
+		if !ok {
+			continue
+		}
+		of, err := s.score(r)
+		if err != nil {
+			return nil, err
+		}
+		for q := range all {
+			all[q].Chosen[id] = of.chosen[q]
+		}
+	}
+	return all, nil
+}
+
 // Problem returns what is behind a problem of a test benchmark: what the experts did, what the row, or every row if row
 // is empty, decided on it, and the cells that it enters. An empty set is the one that has the problem.
 func (t *Trail) Problem(ctx context.Context, name, id, row string) (*ProblemResult, error) {
