@@ -7,9 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"sync"
-
-	"golang.org/x/sync/singleflight"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
@@ -30,24 +27,6 @@ type talk struct {
 	endpoints map[string]experts.Endpoint
 	source    string // who answers where the model's name does not say it, as in store.Scope
 	flight    *flight
-}
-
-// conversations is what the talks of a run share.
-type conversations struct {
-	asking singleflight.Group // by revision and row
-	mu     sync.Mutex         // of stored
-	stored map[store.Scope]map[store.RolloutKey]store.RolloutID
-}
-
-// message is how an answer is stored.
-type message struct {
-	Text      string             `json:"text"`
-	Reasoning string             `json:"reasoning,omitempty"`
-	Calls     []experts.ToolCall `json:"tool_calls,omitempty"`
-	Finish    string             `json:"finish"`
-	In        int64              `json:"in"`
-	Out       int64              `json:"out"`
-	Top       []experts.TopToken `json:"top,omitempty"`
 }
 
 // Chat implements experts.Chatter.

@@ -28,12 +28,6 @@ import (
 // atOnce is how many texts a request has: as many as text-embeddings-inference takes by default.
 const atOnce = 32
 
-// embeddings are the vectors that are stored, by model and text.
-type embeddings struct {
-	mu sync.Mutex
-	of map[store.Scope]map[store.TextKey][]float32
-}
-
 // Embed returns the vectors of texts in their order, by a model for vectors at its address. It asks nothing twice: a vector is stored, and
 // synced, under the model, its revision and the text before it is returned, and obeys --offline. Only the key that the endpoint names is
 // sent. Errors of requests wrap steps.ErrIncomplete; what was answered before is kept. It is safe for concurrent use.

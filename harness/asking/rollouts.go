@@ -21,25 +21,6 @@ import (
 	"github.com/entrorouter/entrorouter/verify"
 )
 
-// Graded is a rollout reduced to what a profile or an outcome needs.
-type Graded struct {
-	Bucket routing.Bucket
-	Usage  cost.Usage
-}
-
-// kept is a rollout that is stored.
-type kept struct {
-	Graded // Bucket is empty if this verifier has not graded it
-	gold   uint64
-	id     store.RolloutID
-}
-
-// known is what is stored under a scope.
-type known struct {
-	rows   map[store.RolloutKey]kept
-	failed map[store.RolloutKey]store.Failed // asked for, and without an answer
-}
-
 // Block is so many answers of some models to every problem of a set.
 type Block struct {
 	Experts  []routing.Expert

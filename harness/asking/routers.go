@@ -13,7 +13,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/experts/sim"
-	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -21,22 +20,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/verify"
 )
-
-// routers are the language models that route, as opposed to the experts they route to.
-type routers struct {
-	clients  map[string]*experts.HTTP // by URL and model
-	loopback *sim.Loopback            // serves the simulated ones
-	known    problems.Index           // what those may be asked about: the problems of every arena, and those of training, for teachers
-}
-
-func (r *routers) close() {
-	for _, c := range r.clients {
-		c.Close()
-	}
-	if r.loopback != nil {
-		r.loopback.Close()
-	}
-}
 
 // RouterSource says who answers for a language model that routes: a server, or a simulation and its parameters. It is
 // part of the recipe of what it decides. A model without a URL must be one of the pool's simulated routers.

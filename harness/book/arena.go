@@ -233,3 +233,10 @@ func Mean(trainings []Scores, column func(Scores) []float64) []float64 {
 	}
 	return out
 }
+
+// Lost is a question that some model did not answer in every run: its requests were refused or failed. It is scored for
+// nobody, so that all rows are compared on the same questions.
+type Lost struct {
+	Benchmark, Problem string
+	Models             []string // who did not answer
+}

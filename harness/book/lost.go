@@ -10,13 +10,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
-// Lost is a question that some model did not answer in every run: its requests were refused or failed. It is scored for
-// nobody, so that all rows are compared on the same questions.
-type Lost struct {
-	Benchmark, Problem string
-	Models             []string // who did not answer
-}
-
 // ErrNothingAnswered says that there is nothing to score.
 var ErrNothingAnswered = errors.New("not every model answered any question")
 

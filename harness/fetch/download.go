@@ -5,74 +5,17 @@ package fetch
 import (
 	"cmp"
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"io/fs"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
-
-// transient marks errors that another try may mend.
-type transient struct {
-	err   error
-	after time.Duration // what Retry-After asked for; 0: nothing
-	moved bool          // some of the file came before
-}
-
-func (t *transient) Error() string { return t.err.Error() }
-func (t *transient) Unwrap() error { return t.err }
-
-// errRange says that a server has no such range: what is here is no beginning of its file.
-var errRange = errors.New("the server has no such range")
-
-const (
-	tries       = 6                // in a row without a byte between them
-	firstWait   = time.Second      // before the second try; then longer
-	longestWait = 5 * time.Minute  // that a Retry-After may ask for
-	silence     = 90 * time.Second // without a byte, after which a connection is given up
-)
-
-// retry runs op until it succeeds, fails for good, or fails too often in a row.
-func (f *Fetcher) retry(ctx context.Context, op func(context.Context) error) error {
-	waits := backoff.NewExponentialBackOff()
-	waits.InitialInterval = cmp.Or(f.Wait, firstWait)
-	for try := 1; ; try++ {
-		err := op(ctx)
-		var t *transient
-		switch {
-		case err == nil:
-			return nil
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case !errors.As(err, &t):
-			return err
-		case t.after > longestWait:
-			return fmt.Errorf("%w: it asks to come back in %s", err, t.after.Round(time.Second))
-		case t.moved:
-			try = 1
-			waits.Reset()
-		case try == tries:
-			return fmt.Errorf("%w (%d tries); what has come is kept, the same command goes on from there", err, tries)
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(max(t.after, waits.NextBackOff())):
-		}
-	}
-}
 
 // download brings a file to a path, which is whole or not there, and returns its SHA-256. It may have at most that many
 // bytes. What has come of it lies beside it, so that another call goes on.
@@ -98,10 +41,6 @@ func (f *Fetcher) download(ctx context.Context, home *spec.Home, s source, to st
 		return sum, nil
 	}
 	return sum, errors.Join(os.Rename(part, to), removeAny(part+".etag"))
-}
-
-func silent(url string, patience time.Duration) error {
-	return fmt.Errorf("%s: nothing came for %s", url, patience)
 }
 
 func tooMuch(s source, home *spec.Home) error {
@@ -210,38 +149,4 @@ func (c *counted) Read(p []byte) (int, error) {
 		c.err = err
 	}
 	return n, err
-}
-
-// check compares a file with what is known of it and returns its SHA-256.
-func (s source) check(path string) (sum string, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return "", err
-	}
-	if s.size > 0 && info.Size() != s.size {
-		return "", fmt.Errorf("%s: %d bytes came, its publisher says %d; run the same command again", s, info.Size(), s.size)
-	}
-	all, git := sha256.New(), sha1.New()
-	fmt.Fprintf(git, "blob %d\x00", info.Size())
-	if _, err := io.Copy(io.MultiWriter(all, git), file); err != nil {
-		return "", err
-	}
-	text := func(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
-	switch sum = text(all); {
-	case s.sha256 != "" && sum != s.sha256:
-		return "", fmt.Errorf("%s: what came has sha256 %s, but %s is what it must be", s, sum, s.sha256)
-	case s.blob != "" && s.sha256 == "" && text(git) != s.blob:
-		return "", fmt.Errorf("%s: what came is not what its publisher lists (git object %s, listed %s)", s, text(git), s.blob)
-	}
-	return sum, nil
-}
-
-// keep names the file of a source below a folder.
-func keep(dir string, s source) string {
-	return filepath.Join(dir, strings.NewReplacer("/", "_", "\\", "_").Replace(s.repo+"/"+s.path))
 }

@@ -11,11 +11,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,52 +25,8 @@ import (
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
-// ErrUnknown says that there is no set of a name, or none that is published.
-var ErrUnknown = errors.New("unknown set")
-
-// Fetcher fetches sets into a data folder. All fields before Token are needed.
-type Fetcher struct {
-	Dir         string
-	Benchmarks  spec.Benchmarks
-	Recordings  spec.Recordings
-	Archives    string                                // address of archives of GitHub repositories
-	HuggingFace string                                // address, without a last slash
-	GitHub      string                                // address of raw files
-	Now         func() time.Time                      // for the date in records
-	Progress    func(what string, bytes, total int64) // total 0: not known
-	Token       string                                // of Hugging Face, for files that need an account; may be empty
-	Client      *http.Client                          // nil: the default
-	Wait        time.Duration                         // before a second try; 0: a second
-	Silence     time.Duration                         // without a byte, after which a connection is given up; 0: 90 seconds
-}
-
-// How a set came to be in the data folder.
-type How string
-
-const (
-	Here     How = "present"  // it was there, as it must be
-	Recorded How = "recorded" // it was there, and what it is was recorded
-	Fetched  How = "fetched"
-)
-
-// Result is a set that is in the data folder now.
-type Result struct {
-	Set, Path string
-	Rows      int
-	SHA256    string
-	How       How
-}
-
 // scratch is the folder of a data folder in which downloads lie until their set is whole.
 const scratch = ".fetch"
-
-// Sets lists the sets that are published, sorted.
-func (f *Fetcher) Sets() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.Benchmarks)), func(name string) bool {
-		b := f.Benchmarks[name]
-		return b.File == nil || b.File.Home == nil
-	})
-}
 
 // Fetch makes sure that the file of a set is in the data folder and what it must be. A file that is there is used and never
 // written over.
@@ -292,51 +245,4 @@ func (f *Fetcher) place(dir, to string) error {
 		return err
 	}
 	return os.RemoveAll(dir)
-}
-
-// Status says what is known of a set without asking anybody.
-type Status struct {
-	Set     string
-	Title   string
-	Split   string
-	Rows    int
-	Licence string
-	Pinned  string // revision and file, file, recorded, or unpinned
-	Present bool
-}
-
-// Status lists what is known of every set. Whether it is present is looked up where there is a data folder.
-func (f *Fetcher) Status() ([]Status, error) {
-	fetched := problems.Fetched{}
-	if f.Dir != "" {
-		var err error
-		if fetched, err = problems.ReadFetched(f.Dir); err != nil {
-			return nil, err
-		}
-	}
-	var all []Status
-	for _, name := range f.Sets() {
-		b := f.Benchmarks[name]
-		s := Status{Set: name, Title: b.Title, Split: b.Split, Rows: b.Size, Licence: b.File.Licence, Pinned: "unpinned"}
-		_, recorded := fetched[b.File.Path]
-		revisions := !slices.ContainsFunc(b.File.Home.Parts, func(p spec.Part) bool { return p.Revision == spec.Unpinned })
-		switch {
-		case b.File.SHA256 != spec.Unpinned && revisions:
-			s.Pinned = "revision, lines"
-		case b.File.SHA256 != spec.Unpinned:
-			s.Pinned = "lines"
-		case recorded:
-			s.Pinned = "recorded"
-		}
-		if f.Dir != "" {
-			path := filepath.Join(f.Dir, filepath.FromSlash(b.File.Path))
-			for _, p := range []string{path, path + ".gz"} {
-				if _, err := os.Stat(p); err == nil {
-					s.Present = true
-				}
-			}
-		}
-		all = append(all, s)
-	}
-	return append(all, f.recorded()...), nil
 }

@@ -29,17 +29,6 @@ const (
 // maxListing bounds what a host says of a repository, in bytes.
 const maxListing = 64 << 20
 
-// source is one published file.
-type source struct {
-	url, repo, revision, path string
-	part                      spec.Part
-	size                      int64  // bytes; 0: not known before it comes
-	sha256                    string // "": not known
-	blob                      string // SHA-1 as git computes it; "": not known
-}
-
-func (s source) String() string { return s.repo + "/" + s.path }
-
 // listing is what Hugging Face says of a data set at a revision.
 type listing struct {
 	Commit string `json:"sha"`

@@ -273,22 +273,3 @@ func unpacked(ctx context.Context, o spec.Origin, archive string) iter.Seq2[publ
 		}
 	}
 }
-
-// recorded says what is known of every recorded set without asking anybody.
-func (f *Fetcher) recorded() (all []Status) {
-	for _, name := range slices.Sorted(maps.Keys(f.Recordings)) {
-		p := f.Recordings[name]
-		s := Status{Set: name, Title: p.Title, Split: "recorded", Licence: p.Licence, Pinned: "revision, lines", Present: f.Dir != ""}
-		for _, file := range p.Files {
-			s.Rows += file.Rows
-			if file.SHA256 == spec.Unpinned {
-				s.Pinned = "revision"
-			}
-			if _, _, err := lines.Sum(f.Dir, file.Path, file.Models...); err != nil {
-				s.Present = false
-			}
-		}
-		all = append(all, s)
-	}
-	return all
-}

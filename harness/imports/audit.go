@@ -451,3 +451,10 @@ func (a *audit) copies() {
 		}
 	}
 }
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}

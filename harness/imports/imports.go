@@ -1,22 +1,18 @@
 // Package imports brings the logs of other programs into the format of recordings (recording.Table): questions, and what
 // models answered to them, graded again where an answer and a gold are there. What a log cannot support is said by an audit.
 //
-// Where things are: this file has the rows that every format gives and how they become a log; inspect.go, openai.go, gym.go,
-// omnis.go, lmeval.go and rows.go read a format each; problems.go finds the questions of logs that lack them; audit.go looks for
+// Where things are: row.go has the rows that every format gives, and this file how they become a log; formats.go lists the formats,
+// and inspect.go, openai.go, gym.go, omnis.go, lmeval.go and rows.go read one each; problems.go finds the questions of logs that lack them; audit.go looks for
 // what would spoil a comparison; write.go makes the folder of a log.
 package imports
 
 import (
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -27,146 +23,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/verify"
 )
-
-// Row is one completion as a log has it.
-type Row struct {
-	At        string // file and place, for messages
-	Question  string // its id; empty: questions are told apart by their text
-	Benchmark string
-	Split     string // train, test or whatever the log calls it; empty: it does not say
-	Problem   string // empty: Options.Problems has it
-	Golds     []string
-	Options   []string // multiple choice
-	Model     string
-	Settings  map[string]string
-	Response  *string // nil: the log has none
-	Correct   *bool   // as published; nil: not graded
-	Opaque    bool    // the gold is no answer, such as a unit test: what was published stands
-	In, Out   int64   // billed tokens; -1: the log does not say
-	USD       float64 // what was billed; NaN: the log does not say
-	Finish    string  // length: a limit cut it
-	name      string  // of the request, which may be that of the question: Problems knows
-}
-
-// settings are those that answers depend on and that requests and logs name alike.
-type settings struct {
-	Temperature *float64 `json:"temperature"`
-	TopP        *float64 `json:"top_p"`
-	Effort      string   `json:"reasoning_effort"`
-}
-
-func (s settings) all() map[string]string {
-	all := map[string]string{}
-	if s.Temperature != nil {
-		all["temperature"] = fmt.Sprint(*s.Temperature)
-	}
-	if s.TopP != nil {
-		all["top_p"] = fmt.Sprint(*s.TopP)
-	}
-	if s.Effort != "" {
-		all["reasoning_effort"] = s.Effort
-	}
-	return all
-}
-
-// File is a file of a log. Data gives its bytes, decompressed.
-type File struct {
-	Name string
-	Data func() ([]byte, error)
-}
-
-// mostBytes of a file, decompressed: more is no log that fits in memory beside what is made of it.
-const mostBytes = 1 << 30
-
-// Open returns a file of the disk, which is decompressed where its name ends in .gz.
-func Open(path string) File {
-	return File{path, func() ([]byte, error) {
-		f, err := os.Open(path)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		if info, err := f.Stat(); err == nil && info.IsDir() {
-			return nil, fmt.Errorf("%s is a folder; name its files", path)
-		}
-		if !strings.HasSuffix(path, ".gz") {
-			return whole(path, f)
-		}
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			return nil, fmt.Errorf("%s: not compressed, though its name says so: %w", path, err)
-		}
-		return whole(path, z)
-	}}
-}
-
-func whole(path string, r io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: cannot be read: %w", path, err)
-	case len(data) > mostBytes:
-		return nil, fmt.Errorf("%s: more than %d bytes; divide it", path, mostBytes)
-	case len(bytes.TrimSpace(data)) == 0:
-		return nil, fmt.Errorf("%s: the file is empty", path)
-	}
-	return data, nil
-}
-
-// stem is a path without what its ending says of its format.
-func stem(path string) string {
-	path = strings.TrimSuffix(path, ".gz")
-	for _, ending := range []string{".csv", ".jsonl", ".json"} {
-		if short, ok := strings.CutSuffix(path, ending); ok {
-			return short
-		}
-	}
-	return path
-}
-
-// Options are what a log does not say by itself.
-type Options struct {
-	Model         string            // of every answer, where the log does not say
-	Benchmark     string            // of every question, where the log does not say
-	Keys          map[string]string // key of Format.Keys -> what the files call it
-	Problems      *Problems         // questions and golds; nil: the log has them
-	Keep          bool              // what was published stands; otherwise the verifier's word does, where it has one
-	CharsPerToken float64           // tokens that the log lacks are characters over this; 0: they must be there
-	CorrectFrom   float64           // a score from here on is right
-}
-
-// Format reads one kind of log.
-type Format struct {
-	Name  string
-	Reads string   // what it reads, in a few words
-	Keys  []string // what Options.Keys may say where to find
-	rows  func(files []File, o Options, add func(Row) error) (left []string, err error)
-}
-
-// Formats are the formats that there are.
-func Formats() []Format {
-	return []Format{
-		{"inspect", "logs of inspect_ai, .eval or .json", nil, inspectRows},
-		{"lm-eval", "samples of lm-evaluation-harness, with the results beside them", []string{"problem", "gold", "options"}, lmEvalRows},
-		{"openai", "requests and responses of chat completions: pairs of files, lines of pairs, batch files", nil, openAIRows},
-		{"reasoning-gym", "results of reasoning-gym-eval, one file per data set and model", nil, gymRows},
-		{"omnisbench", "results.json of OmnisBench", nil, omnisRows},
-		{"csv", "one line per answer, below a line of column names", tableKeys, csvRows},
-		{"jsonl", "one JSON object per answer", tableKeys, jsonRows},
-	}
-}
-
-// Find returns the format of a name.
-func Find(name string) (Format, error) {
-	var names []string
-	for _, f := range Formats() {
-		if f.Name == name {
-			return f, nil
-		}
-		names = append(names, f.Name)
-	}
-	return Format{}, fmt.Errorf("no format %q; there are %s", name, strings.Join(names, ", "))
-}
 
 // Log is what was read: questions, models and answers.
 type Log struct {
@@ -413,12 +269,4 @@ func (l *Log) Count(keep bool) (n Counts) {
 	}
 	n.Benchmarks = len(slices.Collect(maps.Keys(benchmarks)))
 	return n
-}
-
-// counted is a number with its noun.
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -3,7 +3,6 @@
 package imports
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -12,11 +11,6 @@ import (
 	"slices"
 	"strings"
 )
-
-type message struct {
-	Role    string          `json:"role"`
-	Content json.RawMessage `json:"content"`
-}
 
 type chatRequest struct {
 	settings
@@ -163,67 +157,4 @@ func (t chatResponse) row(at, id string, asked chatRequest) Row {
 		}
 	}
 	return r
-}
-
-// said is what the user says last.
-func said(messages []message) string {
-	for i := len(messages) - 1; i >= 0; i-- {
-		if messages[i].Role == "user" {
-			return content(messages[i].Content)
-		}
-	}
-	return ""
-}
-
-// content is the text of a message: a text, or the texts of its parts.
-func content(raw json.RawMessage) string {
-	if text, ok := textOf(raw); ok {
-		return text
-	}
-	var parts []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	if json.Unmarshal(raw, &parts) != nil {
-		return ""
-	}
-	var all []string
-	for _, p := range parts {
-		if p.Type == "text" {
-			all = append(all, p.Text)
-		}
-	}
-	return strings.Join(all, "\n")
-}
-
-// textOf is a JSON text or number as a text.
-func textOf(raw json.RawMessage) (string, bool) {
-	var text string
-	if len(raw) > 0 && string(raw) != "null" && json.Unmarshal(raw, &text) == nil {
-		return text, true
-	}
-	var n json.Number
-	if len(raw) > 0 && raw[0] != '"' && string(raw) != "null" && json.Unmarshal(raw, &n) == nil {
-		return n.String(), true
-	}
-	return "", false
-}
-
-// eachLine calls use for each line that is not blank and says in its errors where that is.
-func eachLine(name string, data []byte, use func(at string, line []byte) error) error {
-	n := 0
-	for line := range bytes.Lines(data) {
-		n++
-		if line = bytes.TrimSpace(line); len(line) == 0 {
-			continue
-		}
-		at := fmt.Sprintf("%s:%d", name, n)
-		if err := use(at, line); err != nil {
-			if strings.HasPrefix(err.Error(), at) {
-				return err
-			}
-			return fmt.Errorf("%s: %w", at, err)
-		}
-	}
-	return nil
 }

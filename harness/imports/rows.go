@@ -26,20 +26,6 @@ var tableKeys = []string{"query_id", "benchmark", "split", "problem", "gold", "o
 // settingKey stands before the name of a setting.
 const settingKey, anySetting = "settings.", "settings.NAME"
 
-// CheckKeys says which key of a mapping the format has not.
-func (f Format) CheckKeys(keys map[string]string) error {
-	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		name, setting := strings.CutPrefix(key, settingKey)
-		switch known := slices.Contains(f.Keys, key) || setting && name != "" && slices.Contains(f.Keys, anySetting); {
-		case len(f.Keys) == 0:
-			return fmt.Errorf("--key and --keys go with formats whose names differ from log to log; %s has names of its own", f.Name)
-		case !known:
-			return fmt.Errorf("an answer has no key %q; it has: %s", key, strings.Join(f.Keys, ", "))
-		}
-	}
-	return nil
-}
-
 func csvRows(files []File, o Options, add func(Row) error) ([]string, error) {
 	for _, f := range files {
 		data, err := f.Data()

@@ -117,13 +117,6 @@ func (l *Log) Lines() (queries, outcomes []byte, err error) {
 	return q.Bytes(), o.Bytes(), nil
 }
 
-func bit(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // Write makes a folder of the recording, of an experiment on it and of what the audit says, and returns what starting wrote with
 // all files of the folder. The folder must be empty or not there yet, and is whole or not made.
 func (l *Log) Write(ctx context.Context, dir, name string, o starting.Origin, findings []Finding, now time.Time) (b starting.Beginning, err error) {

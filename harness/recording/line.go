@@ -560,3 +560,12 @@ func (b *bit) UnmarshalJSON(data []byte) error {
 	}
 	return nil
 }
+
+// list joins names for a message.
+func list[T any](names []T) string {
+	var all []string
+	for _, n := range names {
+		all = append(all, fmt.Sprint(n))
+	}
+	return cmp.Or(strings.Join(all, ", "), "nothing")
+}

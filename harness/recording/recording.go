@@ -12,8 +12,6 @@ import (
 	"maps"
 	"reflect"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -56,77 +54,6 @@ type Table struct {
 	Runs       [][][]Answer // [Q][A][R] in the order of the runs, at least one
 }
 
-// Query is one query of a recording.
-type Query struct {
-	ID           string
-	Benchmark    string
-	Problem      string
-	Gold         string
-	Options      []string // multiple choice; nil otherwise
-	PromptTokens int64    // of the problem and the instructions around it; -1: only its answers say
-}
-
-// Candidate is a model under the settings that it was asked with.
-type Candidate struct {
-	Model    string
-	Settings string // as in "effort=high temperature=0.6", by name; empty: none are recorded
-}
-
-// String names a candidate as pools and messages do.
-func (c Candidate) String() string { return strings.TrimSuffix(c.Model+" "+c.Settings, " ") }
-
-// CandidateOf returns the candidate that a pool names: a model, and its settings where the recording has several of the model.
-func CandidateOf(model string, settings map[string]string) Candidate {
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		value := settings[name]
-		if n, err := strconv.ParseFloat(value, 64); err == nil {
-			value = strconv.FormatFloat(n, 'g', -1, 64)
-		}
-		all = append(all, word(name)+"="+word(value))
-	}
-	return Candidate{model, strings.Join(all, " ")}
-}
-
-// word is a text that ends where the settings of a candidate go on.
-func word(text string) string {
-	if text == "" || strings.ContainsAny(text, " =\"'`\n") {
-		return strconv.Quote(text)
-	}
-	return text
-}
-
-// Named are the settings of a candidate by name, as CandidateOf takes them.
-func (c Candidate) Named() map[string]string {
-	all, rest := map[string]string{}, c.Settings
-	next := func(end string) string {
-		text, err := strconv.QuotedPrefix(rest)
-		if err != nil {
-			text, rest, _ = strings.Cut(rest, end)
-			return text
-		}
-		rest = strings.TrimPrefix(rest[len(text):], end)
-		text, _ = strconv.Unquote(text) // it is quoted
-		return text
-	}
-	for rest != "" {
-		name := next("=")
-		all[name] = next(" ")
-	}
-	return all
-}
-
-// Answer is one graded completion.
-type Answer struct {
-	Correct  bool
-	NoAnswer bool   // nothing that could be an answer was found; such a completion is not correct
-	In, Out  int64  // billed tokens
-	Finish   string // why it ended, as the file says; empty: it does not
-}
-
-// Cut says whether a limit of tokens cut a completion.
-func (a Answer) Cut() bool { return a.Finish == "length" }
-
 // Scored are the runs of a query and a candidate that are scored: the first n, or as many as there are.
 func (t *Table) Scored(q, a, n int) []Answer { return t.Runs[q][a][:min(n, len(t.Runs[q][a]))] }
 
@@ -137,17 +64,6 @@ func (t *Table) Labels(q, a, n int) []Answer {
 		return runs[n:]
 	}
 	return t.Runs[q][a]
-}
-
-// PassRate is the share of right answers among some, at least one.
-func PassRate(runs []Answer) float64 {
-	right := 0
-	for _, r := range runs {
-		if r.Correct {
-			right++
-		}
-	}
-	return float64(right) / float64(len(runs))
 }
 
 // Find returns the index of the one candidate of a name: a model with the settings given, or the model alone if it has no two.
@@ -190,15 +106,6 @@ type NoOutcomesError struct {
 
 func (e *NoOutcomesError) Error() string {
 	return fmt.Sprintf("%s: no outcome of model %q; it has: %s", e.File, e.Model, list(e.Has))
-}
-
-// list joins names for a message.
-func list[T any](names []T) string {
-	var all []string
-	for _, n := range names {
-		all = append(all, fmt.Sprint(n))
-	}
-	return cmp.Or(strings.Join(all, ", "), "nothing")
 }
 
 // Load reads the files of a recorded pool below a data folder and checks their checksums. needed names
@@ -325,11 +232,6 @@ func read(ctx context.Context, folder string, s spec.Recorded) (path string, cho
 		return "", nil, nil, err
 	}
 	return path, chosen, columns, nil
-}
-
-// Compare puts candidates in order: of models, then of settings.
-func Compare(a, b Candidate) int {
-	return cmp.Or(strings.Compare(a.Model, b.Model), strings.Compare(a.Settings, b.Settings))
 }
 
 // column is what a file says about one candidate.

@@ -378,3 +378,9 @@ func pick[T any](column []T, at []int) []T {
 	}
 	return out
 }
+
+// predicting is a row and the pass rates that it predicted under each partition.
+type predicting struct {
+	id         string
+	partitions [][][]float64 // [partition][Q][M]
+}

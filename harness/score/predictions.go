@@ -9,12 +9,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
-// predicting is a row and the pass rates that it predicted under each partition.
-type predicting struct {
-	id         string
-	partitions [][][]float64 // [partition][Q][M]
-}
-
 // AddRates adds the pass rates [Q][M] that a row predicted under one partition. Every row has the same partitions, in the same order.
 func (f *Folds) AddRates(row string, rates [][]float64) {
 	if n := slices.IndexFunc(f.predicting, func(p predicting) bool { return p.id == row }); n >= 0 {

@@ -23,33 +23,6 @@ type operatingPoint struct {
 // overall is the bench of an average.
 const overall = -1
 
-// rowMeans is a row under weights.
-type rowMeans struct {
-	row Row
-	by  []metrics.Point // [benchmarks] of a question
-	all metrics.Point
-}
-
-// weighed is what all rows of a sample are measured by under weights.
-type weighed struct {
-	*fixed
-	weights   []float64         // [Q]
-	means     [][]metrics.Point // of the columns, [pair][benchmark]
-	points    []metrics.Point   // of always asking each expert, then of the router alone where a row needs it
-	hull, own metrics.Hull      // of the experts; of them and the router alone
-}
-
-// fixed is what all rows of a sample are measured by, before any weights.
-type fixed struct {
-	*Sample
-	size    []int    // [benchmarks] questions of this sample
-	columns *columns // of always asking each expert, of the router alone where a row needs it, of rows and of settings that rows are held against
-	experts int      // how many of these are of experts and the router alone
-	// Vertices of the hulls are chosen on the sample and their means move in resamples: a hull chosen anew in each would
-	// lie above every constant router, which then had a negative gain.
-	vertices, verticesOwn []int
-}
-
 func (p operatingPoint) averaged() bool { return p.bench == overall }
 func (p operatingPoint) single() bool   { return p.bench != overall }
 
@@ -289,56 +262,6 @@ func (s *Sample) route(list []Statistic[operatingPoint]) []metrics.Measurement {
 		}
 	}
 	return out
-}
-
-// fixed computes what all rows are measured by.
-func (s *Sample) fixed() *fixed {
-	f := &fixed{Sample: s, size: s.Sizes()}
-	f.columns = &columns{Sample: s, size: f.size}
-	accuracy, usd := s.alone()
-	for m := range accuracy {
-		f.columns.add(accuracy[m], usd[m])
-	}
-	// The router alone is one more point that costs nothing, on the hull of rows that may answer themselves.
-	if s.Self != nil {
-		own := s.Score(s.Always(routing.Self))
-		f.columns.add(own.Accuracy, own.USD)
-	}
-	f.experts = f.columns.n
-	all := f.under(slices.Repeat([]float64{1}, len(s.Strata))).points
-	f.vertices, f.verticesOwn = metrics.Vertices(all[:len(accuracy)]), metrics.Vertices(all)
-	return f
-}
-
-func (f *fixed) under(weights []float64) *weighed {
-	w := &weighed{fixed: f, weights: weights, means: f.columns.under(weights)}
-	for _, by := range w.means[:f.experts] {
-		w.points = append(w.points, f.overall(by))
-	}
-	for _, m := range f.vertices {
-		w.hull = append(w.hull, w.points[m])
-	}
-	for _, m := range f.verticesOwn {
-		w.own = append(w.own, w.points[m])
-	}
-	return w
-}
-
-// of is a row under weights.
-func (w *weighed) of(r Row) *rowMeans {
-	of := &rowMeans{row: r, by: w.pair(book.Mean(r.Scores, accuracyOf), book.Mean(r.Scores, usdOf))}
-	of.all = w.overall(of.by)
-	return of
-}
-
-// pair are the means of a pair of columns on every benchmark.
-func (w *weighed) pair(accuracy, usd []float64) []metrics.Point {
-	quality, cost := w.Sample.means(accuracy, w.weights, w.size), w.Sample.means(usd, w.weights, w.size)
-	by := make([]metrics.Point, len(quality))
-	for b := range by {
-		by[b] = metrics.Point{Quality: quality[b], Cost: cost[b]}
-	}
-	return by
 }
 
 func (p operatingPoint) questions() float64 {

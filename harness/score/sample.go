@@ -129,3 +129,94 @@ func tokensOf(s book.Scores) []float64   { return s.Tokens }
 func overheadOf(s book.Scores) []float64 { return s.Overhead }
 func askedOf(s book.Scores) []float64    { return s.Asked }
 func callsOf(s book.Scores) []float64    { return s.Calls }
+
+// examine reads the traits of decisions; chosen is what their scores say. The probabilities of a coin between two settings
+// of a knob are no score, nor is the distribution of a first move, which leaves out the router's own answer and is none
+// over experts either.
+func (s *Sample) examine(row Row, decisions []routing.Decision, chosen [][]float64) traits {
+	questions, experts := len(s.Strata), len(s.Outcomes[0])
+	t := traits{entropy: make([]float64, questions), bothRight: make([]float64, questions), excess: make([]float64, questions)}
+	cheap := make([]float64, questions)
+	soft := false
+	for i, d := range decisions {
+		q := s.Question[i]
+		runs := float64(s.Benchmarks[s.Strata[q]].Runs)
+		h := metrics.Entropy(d.Prob)
+		soft = soft || h > 0
+		t.entropy[q] += h / runs
+		cheap[q] += d.Prob[0] / runs
+
+		count := func(m int, right, usd, share float64) {
+			if s.Best == nil {
+				return
+			}
+			target := s.Outcomes[i][s.Best[q]]
+			both := share * right
+			if m != s.Best[q] {
+				both *= target.Correct
+			}
+			t.bothRight[q] += both / runs
+			t.excess[q] += both * (usd - target.USD) / runs
+		}
+		switch {
+		case d.Answer != nil:
+			own := s.Said(d)
+			count(routing.Self, own.Correct, own.USD, 1)
+		case d.Expert == routing.Expected:
+			for m, p := range d.Prob {
+				count(m, s.Outcomes[i][m].Correct, s.Outcomes[i][m].USD, p)
+			}
+		default:
+			usd := 0.0
+			for m, times := range d.Asked(experts) {
+				usd += times * s.Outcomes[i][m].USD
+			}
+			if d.Expert == routing.Self {
+				count(d.Expert, s.Self[i].Correct*(1-d.Spoiled), usd, 1)
+			} else {
+				count(d.Expert, s.Outcomes[i][d.Expert].Correct, usd, 1)
+			}
+		}
+	}
+	if !soft || row.Own {
+		t.entropy = nil
+	}
+	if !row.Knob && !row.Own {
+		t.score = &score{cheap, metrics.NewRanking(cheap)}
+		t.tells = soft && slices.Max(cheap) > slices.Min(cheap)
+	}
+	best := s.Best
+	if best == nil { // whatever it is, decisions have an entropy
+		best = make([]int, questions)
+	}
+	for q, shares := range chosen {
+		own := 1.0
+		for m, share := range shares {
+			own -= share
+			if share > 0 {
+				t.cells = append(t.cells, cell{int32(q), int32(best[q]*(experts+1) + m), share})
+			}
+		}
+		if own > 1e-9 { // shares add up to 1 but for rounding
+			t.cells = append(t.cells, cell{int32(q), int32(best[q]*(experts+1) + experts), own})
+		}
+	}
+	return t
+}
+
+// trace returns what a sweep gets and pays, and its score for "the cheapest expert suffices": how early in the sweep the
+// question goes there.
+func (s *Sample) trace(sweep *book.Sweep) (*metrics.KnobCurve, *score) {
+	runs := func(q int) float64 { return float64(s.Benchmarks[s.Strata[q]].Runs) }
+	point := func(i, m int) metrics.Point {
+		o, n := s.Outcomes[i][m], runs(s.Question[i])
+		return metrics.Point{Cost: o.USD / n, Quality: 100 * o.Correct / n}
+	}
+	early := make([]float64, len(s.Strata))
+	for i, x := range sweep.Queries {
+		q := s.Question[i]
+		early[q] -= float64(x.Until(0, sweep.Settings)) / runs(q)
+	}
+	c := traced(sweep.Settings, sweep.Queries, len(s.Strata), func(i int) int { return s.Question[i] }, point)
+	return c, &score{ranking: metrics.NewRanking(early)}
+}

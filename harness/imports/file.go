@@ -1,0 +1,86 @@
+// The files of a log.
+
+package imports
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+)
+
+// File is a file of a log. Data gives its bytes, decompressed.
+type File struct {
+	Name string
+	Data func() ([]byte, error)
+}
+
+// mostBytes of a file, decompressed: more is no log that fits in memory beside what is made of it.
+const mostBytes = 1 << 30
+
+// Open returns a file of the disk, which is decompressed where its name ends in .gz.
+func Open(path string) File {
+	return File{path, func() ([]byte, error) {
+		f, err := os.Open(path)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		if info, err := f.Stat(); err == nil && info.IsDir() {
+			return nil, fmt.Errorf("%s is a folder; name its files", path)
+		}
+		if !strings.HasSuffix(path, ".gz") {
+			return whole(path, f)
+		}
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			return nil, fmt.Errorf("%s: not compressed, though its name says so: %w", path, err)
+		}
+		return whole(path, z)
+	}}
+}
+
+func whole(path string, r io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: cannot be read: %w", path, err)
+	case len(data) > mostBytes:
+		return nil, fmt.Errorf("%s: more than %d bytes; divide it", path, mostBytes)
+	case len(bytes.TrimSpace(data)) == 0:
+		return nil, fmt.Errorf("%s: the file is empty", path)
+	}
+	return data, nil
+}
+
+// stem is a path without what its ending says of its format.
+func stem(path string) string {
+	path = strings.TrimSuffix(path, ".gz")
+	for _, ending := range []string{".csv", ".jsonl", ".json"} {
+		if short, ok := strings.CutSuffix(path, ending); ok {
+			return short
+		}
+	}
+	return path
+}
+
+// eachLine calls use for each line that is not blank and says in its errors where that is.
+func eachLine(name string, data []byte, use func(at string, line []byte) error) error {
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		at := fmt.Sprintf("%s:%d", name, n)
+		if err := use(at, line); err != nil {
+			if strings.HasPrefix(err.Error(), at) {
+				return err
+			}
+			return fmt.Errorf("%s: %w", at, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+// Texts and messages in JSON, as several programs write them.
+
+package imports
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+type message struct {
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+}
+
+// said is what the user says last.
+func said(messages []message) string {
+	for i := len(messages) - 1; i >= 0; i-- {
+		if messages[i].Role == "user" {
+			return content(messages[i].Content)
+		}
+	}
+	return ""
+}
+
+// content is the text of a message: a text, or the texts of its parts.
+func content(raw json.RawMessage) string {
+	if text, ok := textOf(raw); ok {
+		return text
+	}
+	var parts []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		return ""
+	}
+	var all []string
+	for _, p := range parts {
+		if p.Type == "text" {
+			all = append(all, p.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// textOf is a JSON text or number as a text.
+func textOf(raw json.RawMessage) (string, bool) {
+	var text string
+	if len(raw) > 0 && string(raw) != "null" && json.Unmarshal(raw, &text) == nil {
+		return text, true
+	}
+	var n json.Number
+	if len(raw) > 0 && raw[0] != '"' && string(raw) != "null" && json.Unmarshal(raw, &n) == nil {
+		return n.String(), true
+	}
+	return "", false
+}
