@@ -494,3 +494,15 @@ func link(sets []asked) func(report.Row) report.Link {
 		return report.Link{}
 	}
 }
+
+// Addresses of a server that has the report and the pages beside it.
+const (
+	ReportPath  = "/"
+	StatusPath  = "/status"
+	AnswersPath = "/answers/" // answersOf a question
+)
+
+// answersOf is the address of the whole answers to a question.
+func answersOf(experiment, set, question string) string {
+	return AnswersPath + url.PathEscape(experiment) + "/" + url.PathEscape(set) + "/" + url.PathEscape(question)
+}

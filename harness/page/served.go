@@ -6,22 +6,9 @@ import (
 	"bytes"
 	"html/template"
 	"io"
-	"net/url"
 
 	"github.com/entrorouter/entrorouter/harness/trail"
 )
-
-// Addresses of a server that has the report and the pages beside it.
-const (
-	ReportPath  = "/"
-	StatusPath  = "/status"
-	AnswersPath = "/answers/" // answersOf a question
-)
-
-// answersOf is the address of the whole answers to a question.
-func answersOf(experiment, set, question string) string {
-	return AnswersPath + url.PathEscape(experiment) + "/" + url.PathEscape(set) + "/" + url.PathEscape(question)
-}
 
 // beside is a page beside the report.
 type beside struct {

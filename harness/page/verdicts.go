@@ -81,54 +81,11 @@ type origin struct {
 	Set      string // anchor of the questions that it was decided on; empty: they are not in the page
 }
 
-// mark is a verdict as a sign of its own form, so that it does not depend on colour.
-type mark struct{ Word, Sign, Class string }
-
-// kind is a mark and what it means.
-type kind struct {
-	mark
-	Means string
-}
-
-// Signs of verdicts, those of the README's table; what has none there has one of its own here, so that colour tells nothing alone.
-const (
-	yes     = "✔"
-	no      = "✘"
-	open    = "?"
-	nothing = "–"
-)
-
-var kinds = []kind{
-	{mark{paper.Confirmed, yes, "yes"}, "the interval lies where the sentence says"},
-	{mark{paper.Refuted, no, "no"}, "the interval lies on the other side"},
-	{mark{paper.Inconclusive, open, "open"}, "the interval does not decide, both rows are level, or the better one always asks the strongest expert"},
-	{mark{paper.Assumed, "≈", "given"}, "it follows from a number of the simulation that was put in"},
-	{mark{paper.Untestable, nothing, "given"}, "about what a part does to a language model in fine-tuning"},
-	{mark{paper.NotRun, "…", "none"}, "there is no measurement"},
-	{mark{paper.Holds, yes, "yes"}, "of the paper's own tables: the printed number follows from them"},
-	{mark{paper.Mismatch, no, "no"}, "of the paper's own tables: it does not"},
-	{mark{paper.WrongUnit, no, "no"}, "of the paper's own tables: it does in another unit"},
-	{mark{paper.NotCheckable, nothing, "open"}, "of the paper's own tables: no table has what it is made of"},
-}
-
 // because adds what is said of why a verdict fell, once; what every verdict means stands with the signs.
 func (s *sentence) because(verdict, said string) {
 	if b := (because{verdict, said}); said != "" && !slices.Contains(s.Reasons, b) {
 		s.Reasons = append(s.Reasons, b)
 	}
-}
-
-// markOf is the sign of a verdict; nothing of none.
-func markOf(verdict string) mark {
-	if verdict == paper.NotStated {
-		return mark{}
-	}
-	for _, k := range kinds {
-		if k.Word == verdict {
-			return k.mark
-		}
-	}
-	return mark{verdict, open, "open"}
 }
 
 // verdicts are those of a page with some experiments.
@@ -314,7 +271,7 @@ func merge(some []string, x string) []string {
 	return append(some, x)
 }
 
-// ownTables is the cell of the paper's own tables.
-func ownTables(m mark) judged {
-	return judged{Scale: scale{ID: "paper", Title: "The paper's own tables"}, mark: m}
+// OwnTables is the cell of the paper's own tables.
+func (s sentence) OwnTables() judged {
+	return judged{Scale: scale{ID: "paper", Title: "The paper's own tables"}, mark: s.Own}
 }

@@ -1,0 +1,92 @@
+// An experiment with its parts drawn.
+
+package page
+
+import (
+	"html/template"
+	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/present"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// section is an experiment with its parts drawn.
+type section struct {
+	*Experiment
+	Name, Title string
+	Provenance  provenance
+	Compared    *compared
+	Parts       []template.HTML
+	Sets        []asked
+}
+
+type provenance struct {
+	Comment []string
+	Seeds   []string // of single trainings or partitions, where there are several
+	Numbers int
+	Files   []spec.File // that are read, recorded answers or problems
+}
+
+// section draws what an experiment shows; served: where a server has whole answers.
+func (e *Experiment) section(draw *report.HTML, served bool) (section, error) {
+	x := &e.Run.Spec.Experiment
+	s := section{Experiment: e, Name: x.Name, Title: x.Title, Provenance: provenanceOf(e.Run)}
+	for i := range e.Questions {
+		set := e.Questions[i].asked(e.Run.Spec, served)
+		if err := set.pack(); err != nil {
+			return s, err
+		}
+		s.Sets = append(s.Sets, set)
+	}
+	draw.Link = link(s.Sets)
+	draw.Section()
+	for _, o := range e.Outputs {
+		for _, t := range o.Tables {
+			part, err := draw.Table(t)
+			if err != nil {
+				return s, err
+			}
+			s.Parts = append(s.Parts, part)
+		}
+		for _, f := range o.Figures {
+			part, err := draw.Figure(f)
+			if err != nil {
+				return s, err
+			}
+			s.Parts = append(s.Parts, part)
+		}
+		if o.Text != "" {
+			s.Parts = append(s.Parts, template.HTML("<pre>"+template.HTMLEscapeString(o.Text)+"</pre>\n"))
+		}
+	}
+	return s, nil
+}
+
+func provenanceOf(r *present.Run) (p provenance) {
+	set := r.Measurements
+	p.Comment, p.Numbers = set.Comment, len(set.Measurements)
+	seen := map[string]bool{"": true}
+	for _, m := range set.Measurements {
+		if seed := m.Key("seed"); !seen[seed] {
+			seen[seed] = true
+			p.Seeds = append(p.Seeds, seed)
+		}
+	}
+	add := func(f *spec.File) {
+		if f != nil && f.Path != "" && !slices.ContainsFunc(p.Files, func(g spec.File) bool { return g.Path == f.Path }) {
+			p.Files = append(p.Files, *f)
+		}
+	}
+	x := &r.Spec.Experiment
+	for _, name := range append([]string{x.Train.SFT.Benchmark, x.Train.RL.Benchmark}, x.Test...) {
+		add(r.Spec.Benchmarks[name].File)
+	}
+	for _, pool := range r.Spec.Pools {
+		if of := pool.Recorded; of != nil {
+			add(&of.Queries)
+			add(&of.Outcomes)
+		}
+	}
+	return p
+}
