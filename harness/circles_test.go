@@ -29,7 +29,6 @@ var circles = map[string][]int{
 	"harness/present":          {15},
 	"harness/protocol":         {12},
 	"harness/report":           {9},
-	"harness/store":            {11},
 	"verify":                   {7, 2},
 	"verify/internal/decide":   {17},
 	"verify/internal/evaluate": {5, 2},

@@ -5,6 +5,6 @@
 // short goes on, checked against what the publisher and benchmarks.yaml say of it, converted, and put at its path whole or
 // not at all. What came of files that nobody had pinned is recorded in DIR/fetched.yaml and holds from then on.
 //
-// Where things are: fetch.go is the walk through one set; home.go knows the two hosts; download.go brings one file;
-// rows.go reads formats and lines.go converts rows, both without knowing where they come from.
+// Where things are: fetch.go and recording.go are the walks through one set; home.go knows the two hosts; download.go brings one
+// file and retry.go tries again; rows.go reads formats and lines.go converts rows, both without knowing where they come from.
 package fetch

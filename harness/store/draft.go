@@ -332,3 +332,9 @@ func listed(set map[string]bool) string {
 	slices.Sort(names)
 	return strings.Join(names, ", ")
 }
+
+// Unfinished is a folder for what should outlive a draft that is never committed: who begins the entry again finds it as it
+// was left. It need not exist, and goes when the entry is committed.
+func (d *Draft) Unfinished() string {
+	return filepath.Join(d.store.root, unfinishedDir, d.recipe.Key().String())
+}

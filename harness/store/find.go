@@ -3,7 +3,6 @@
 package store
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -59,11 +58,6 @@ func (s *Store) find(k Key) (Entry, error) {
 // fs.ErrNotExist if there is none.
 func (s *Store) Env(k Key, v any) error { return Entry{Dir: s.entryDir(k)}.Env(v) }
 
-// Env reads what was written beside an entry about its making into v.
-func (e Entry) Env(v any) error {
-	data, err := os.ReadFile(e.Path(envFile))
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(data, v)
-}
+// Get returns the verified entry of a recipe. The error is ErrMissing if there is none, and a *CorruptError, which
+// wraps ErrCorrupt and lists every fault, if there is one that cannot be trusted.
+func (s *Store) Get(r Recipe) (Entry, error) { return s.find(r.Key()) }

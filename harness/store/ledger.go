@@ -11,52 +11,6 @@ import (
 	"time"
 )
 
-// Spent is what one or more attempts cost.
-type Spent struct {
-	In  int64   `json:"tokens_in"`
-	Out int64   `json:"tokens_out"`
-	USD float64 `json:"usd"` // dollars
-}
-
-// Add adds what others cost.
-func (s *Spent) Add(t Spent) {
-	s.In += t.In
-	s.Out += t.Out
-	s.USD += t.USD
-}
-
-// Attempt is a request that is about to be sent.
-type Attempt struct {
-	Scope  Scope
-	Text   string // of the problem
-	Run    int
-	Seed   uint64
-	Server string // URL
-	Most   Spent  // upper bound of what it can cost
-}
-
-// AttemptID names an attempt within its file.
-type AttemptID int64
-
-// Ended is what became of an attempt.
-type Ended struct {
-	ID        AttemptID
-	Class     string // one of a few short words, e.g. "answered"
-	Error     string // one line; empty: there was none
-	Spent     Spent  // what is billed, as far as it is known
-	Estimated bool   // counted by us, since the server did not say
-}
-
-// RolloutFailure is a request that has no answer.
-type RolloutFailure struct {
-	Text  string // of the problem
-	Run   int
-	Seed  uint64
-	Class string // one of a few short words
-	Error string // one line
-	Again bool   // it may succeed when asked again
-}
-
 // Begin stores an attempt that is about to be sent and returns once it is synced; all who wait at a time share one
 // transaction. After an error nothing may be sent. It is not interrupted by ctx, which would leave an attempt behind that
 // was never made.
@@ -265,15 +219,6 @@ func (db *Rollouts) Sync(ctx context.Context) error {
 		return fmt.Errorf("rollouts %q: %w", db.path, err)
 	}
 	return nil
-}
-
-// Run is a run of the program that asks.
-type Run struct {
-	Name    string    `json:"name"` // of the experiment
-	Command string    `json:"command"`
-	PID     int       `json:"pid"`
-	Host    string    `json:"host"`
-	Started time.Time `json:"started"`
 }
 
 // StartRun stores who writes from now on: the attempts that follow are those of this run.

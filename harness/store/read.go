@@ -13,25 +13,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
-// Stored is a rollout as it is found in the file, without its response.
-type Stored struct {
-	ID      RolloutID
-	Key     RolloutKey
-	Finish  routing.Finish
-	In, Out int64   // tokens
-	Verdict Verdict // of the verifier asked for; its Bucket is empty if there is none
-
-	text int64 // digest of response and reasoning
-}
-
-// Failed is a stored failure: a request without an answer.
-type Failed struct {
-	Key   RolloutKey
-	Class string
-	Error string
-	Again bool // it may succeed when asked again
-}
-
 // each is a sequence of what read yields. It ends after the first error. It is a snapshot: what is stored meanwhile does not
 // appear in it.
 func each[V any](ctx context.Context, db *Rollouts, what string, read func(tx *sql.Tx, yield func(V) bool) error) iter.Seq2[V, error] {

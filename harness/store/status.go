@@ -15,26 +15,6 @@ import (
 	"time"
 )
 
-// AnsweredClass is the class of attempts that got an answer.
-const AnsweredClass = "answered"
-
-// StoredAttempt is an attempt as it is found in the file.
-type StoredAttempt struct {
-	ID      AttemptID
-	Process int64 // whose it is; 0: a run that did not say who it is
-	Scope   Scope
-	Key     RolloutKey
-	Server  string
-	Began   time.Time
-	Most    Spent     // upper bound of what it can cost
-	Ended   time.Time // zero: it has no end, and what follows is empty
-
-	Class     string
-	Error     string
-	Spent     Spent
-	Estimated bool
-}
-
 // Attempts yields every attempt in the order in which they began. It ends after the first error, which is ErrDamaged where a row
 // is not what was written.
 func (db *Rollouts) Attempts(ctx context.Context) iter.Seq2[StoredAttempt, error] {
@@ -77,21 +57,6 @@ func attempts(ctx context.Context, q querier, clause string, yield func(StoredAt
 		}
 		if !yield(a) {
 			return nil
-		}
-	}
-	return rows.Err()
-}
-
-// scan calls do for every row of a query.
-func scan(ctx context.Context, q querier, query string, args []any, do func(*sql.Rows) error) error {
-	rows, err := q.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := do(rows); err != nil {
-			return err
 		}
 	}
 	return rows.Err()

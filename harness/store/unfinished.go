@@ -12,12 +12,6 @@ import (
 
 const unfinishedDir = "unfinished"
 
-// Unfinished is a folder for what should outlive a draft that is never committed: who begins the entry again finds it as it
-// was left. It need not exist, and goes when the entry is committed.
-func (d *Draft) Unfinished() string {
-	return filepath.Join(d.store.root, unfinishedDir, d.recipe.Key().String())
-}
-
 // Unfinished returns the folder of what is left of entries that nobody is making now, how many they are, and their bytes. It does
 // not know whether somebody will go on with them.
 func (s *Store) Unfinished() (dir string, entries int, bytes int64, err error) {
