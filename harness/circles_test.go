@@ -28,7 +28,6 @@ var circles = map[string][]int{
 	"harness/paper":            {14},
 	"harness/present":          {15},
 	"harness/protocol":         {12},
-	"harness/report":           {9},
 	"verify":                   {7, 2},
 	"verify/internal/decide":   {17},
 	"verify/internal/evaluate": {5, 2},

@@ -33,23 +33,6 @@ type CollapseLayout struct {
 	ControlsAt   string   // the assimilation of controls that do not change it
 }
 
-// sample is a point of a line with the range over seeds.
-type sample struct {
-	x            float64
-	y, low, high float64
-}
-
-// series is one line.
-type series struct {
-	label  string
-	color  color.RGBA
-	dashes []vg.Length
-	shape  int  // of markers
-	first  bool // of the first look: it stands out
-	hidden bool // it lies on another and is not drawn
-	points []sample
-}
-
 // cell is one setting of the phase diagram.
 type cell struct{ a, lambda, rate float64 }
 
@@ -200,9 +183,6 @@ func (r *collapseReader) value(unit, name string, pairs ...string) metrics.Value
 	return v
 }
 
-// number writes a number with all its digits.
-func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
-
 // records are the numbers of all panels in long form.
 func (d *collapseData) records() [][]string {
 	const assimilation, lambda = "assimilation", "lambda"
@@ -254,13 +234,6 @@ func paintCollapse(c draw.Canvas, t tiling, d *collapseData) {
 		low = min(low, p.low)
 	}
 	paintLines(panel(5, "(f) Outcome at a = "+d.calls[0].label), d.outcome, nil, "Step of training", "Percent; 100 × reward", low, 100)
-}
-
-func (s series) line() draw.LineStyle {
-	if s.first {
-		return draw.LineStyle{Color: s.color, Width: 2, Dashes: s.dashes}
-	}
-	return draw.LineStyle{Color: s.color, Width: 1.2, Dashes: s.dashes}
 }
 
 // faint is the colour of a band.

@@ -28,11 +28,6 @@ type DistributionLayout struct {
 	Paper   *metrics.Set  // shares that the paper prints, under the keys stratum and expert; nil: none
 }
 
-// Term is a value of a key and how it is printed.
-type Term struct {
-	Value, Label string
-}
-
 // stratum is one bar.
 type stratum struct {
 	label  string
@@ -103,22 +98,6 @@ func (l DistributionLayout) bounds(s Term) (ends []float64) {
 	}
 	return ends
 }
-
-// value returns the number of one measurement; not having it is an error.
-func value(set *metrics.Set, unit string, keys []metrics.Key) (metrics.Measurement, metrics.Value, error) {
-	m, ok, err := set.Find(keys...)
-	if err != nil {
-		return m, metrics.Value{}, err
-	}
-	v, has := m.Value(unit)
-	if !ok || !has {
-		return m, v, fmt.Errorf("no measurement in %s", unit)
-	}
-	return m, v, nil
-}
-
-// perThousand scales dollars a question to dollars a thousand questions, numbers a reader can say.
-const perThousand = 1000
 
 func distributionLegend(experts []Term, bars []stratum) []entry {
 	fills := ramp(len(experts))
@@ -274,46 +253,4 @@ func label(c draw.Canvas, r vg.Rectangle, s string, ink color.Color, taken func(
 		}
 	}
 	return false
-}
-
-func overlapping(a vg.Rectangle) func(vg.Rectangle) bool {
-	return func(b vg.Rectangle) bool {
-		return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
-	}
-}
-
-// crosses says whether a line comes into a box.
-func crosses(line []vg.Point, box vg.Rectangle) bool {
-	for i := 1; i < len(line); i++ {
-		a, b := line[i-1], line[i]
-		from, to := vg.Length(0), vg.Length(1) // the part of this piece that is left of each side's cut
-		for _, side := range [][2]vg.Length{
-			{a.X - b.X, a.X - box.Min.X + thickLine}, {b.X - a.X, box.Max.X + thickLine - a.X},
-			{a.Y - b.Y, a.Y - box.Min.Y + thickLine}, {b.Y - a.Y, box.Max.Y + thickLine - a.Y},
-		} {
-			switch {
-			case side[0] < 0:
-				from = max(from, side[1]/side[0])
-			case side[0] > 0:
-				to = min(to, side[1]/side[0])
-			case side[1] <= 0:
-				to = -1
-			}
-		}
-		if from < to {
-			return true
-		}
-	}
-	return false
-}
-
-func costLine() draw.LineStyle { return draw.LineStyle{Color: accent(), Width: thickLine} }
-
-// haloLine sets a line apart from what lies below it.
-func haloLine() draw.LineStyle {
-	return draw.LineStyle{Color: color.White, Width: thickLine + 1.6}
-}
-
-func costPoint() draw.GlyphStyle {
-	return draw.GlyphStyle{Color: accent(), Radius: 2.6, Shape: draw.CircleGlyph{}}
 }

@@ -84,11 +84,6 @@ func drawLegend(c draw.Canvas, entries []entry) draw.Canvas {
 	return draw.Crop(c, 0, 0, 0, -vg.Length(rows)*legendRow-sampleGap)
 }
 
-// centre is the middle of a sample.
-func centre(r vg.Rectangle) vg.Point {
-	return vg.Point{X: (r.Min.X + r.Max.X) / 2, Y: (r.Min.Y + r.Max.Y) / 2}
-}
-
 // markEntry is an entry whose sample is a marker.
 func markEntry(label string, style draw.GlyphStyle) entry {
 	return entry{label, func(c draw.Canvas, at vg.Rectangle) { c.DrawGlyph(style, centre(at)) }}

@@ -249,3 +249,17 @@ func between(low, high float64, n int) []plot.Tick {
 	}
 	return marks
 }
+
+// rowScale is a vertical axis of names from the top down, cut to a width.
+func rowScale(names []string, width vg.Length) scale {
+	s := scale{low: -0.6, high: float64(len(names)) - 0.4, plain: true}
+	for i, name := range names {
+		s.marks = append(s.marks, plot.Tick{Value: float64(len(names) - 1 - i), Label: shorten(textStyle(smallSize), name, width)})
+	}
+	return s
+}
+
+// axisHeight is the room of the numbers and the name below a panel.
+func axisHeight() vg.Length {
+	return textStyle(smallSize).Height("0") + textStyle(textSize).Height("Mg") + 4
+}

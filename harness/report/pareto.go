@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"image/color"
-	"math"
 	"slices"
 	"strings"
 
@@ -43,13 +42,6 @@ type Point struct {
 // CostOfAThousand is dollars a question, drawn as dollars per 1,000 questions.
 func CostOfAThousand() Quantity {
 	return Quantity{Unit: metrics.USDPerQuery, Label: "Cost ($ per 1,000 questions)"}
-}
-
-// Mark is one point.
-type Mark struct {
-	Label string
-	Keys  []metrics.Key
-	Look  Look // a second mark of one look in a figure gets another shape
 }
 
 // placed is a mark with its numbers.
@@ -266,14 +258,6 @@ func (d *paretoData) records(l ParetoLayout) [][]string {
 	return records
 }
 
-// ends writes a value and its interval, which may be empty.
-func ends(v metrics.Value) []string {
-	if !v.Bounded {
-		return []string{metrics.Format(v.Number, v.Decimals), "", ""}
-	}
-	return []string{metrics.Format(v.Number, v.Decimals), metrics.Format(v.Low, v.Decimals), metrics.Format(v.High, v.Decimals)}
-}
-
 // knobCurve returns what a router reaches at the settings of its knob, over all benchmarks, by cost: settings that reach
 // the same are one point.
 func knobCurve(set *metrics.Set, cost string, keys []metrics.Key) []metrics.Point {
@@ -289,14 +273,6 @@ func knobCurve(set *metrics.Set, cost string, keys []metrics.Key) []metrics.Poin
 		return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Quality, b.Quality))
 	})
 	return slices.Compact(curve)
-}
-
-func expertGlyph() draw.GlyphStyle {
-	return draw.GlyphStyle{Color: ink(), Radius: 2.8, Shape: draw.RingGlyph{}}
-}
-
-func hullLine() draw.LineStyle {
-	return draw.LineStyle{Color: color.Gray{0x88}, Width: 1, Dashes: []vg.Length{4, 2}}
 }
 
 // knobLine is the line of all settings of a router's knob.
@@ -515,21 +491,6 @@ func (p panel) marks(rows []placed, belong []vg.Point, n int) (drawn []vg.Point,
 		}
 	}
 	return drawn, leaders
-}
-
-// nearest says whether a name at a box is read as that of the i-th mark: no other is as near.
-func nearest(box vg.Rectangle, i int, marks []vg.Rectangle) bool {
-	const clearly = vg.Length(3)
-	apart := func(m vg.Rectangle) vg.Length {
-		x, y := max(m.Min.X-box.Max.X, box.Min.X-m.Max.X, 0), max(m.Min.Y-box.Max.Y, box.Min.Y-m.Max.Y, 0)
-		return vg.Length(math.Hypot(float64(x), float64(y)))
-	}
-	for k, m := range marks {
-		if k != i && apart(m) < apart(marks[i])+clearly {
-			return false
-		}
-	}
-	return true
 }
 
 // nameExpert writes an expert's name beside its point, below the hull where nothing better is, and returns where; a name

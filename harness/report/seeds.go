@@ -5,10 +5,8 @@ package report
 import (
 	"fmt"
 	"image/color"
-	"iter"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -64,17 +62,6 @@ func Seeds(l SeedsLayout, set *metrics.Set) (*Figure, error) {
 		height: vg.Length(len(l.Rows))*seedsRow + axisHeight() + 8 + legendHeight(legend, fullWidth) + 2*margin,
 		paint:  func(c draw.Canvas) { paintSeeds(drawLegend(c, legend), l, cells) },
 	}, nil
-}
-
-// seedsOf are the values of single training seeds, each with its seed.
-func seedsOf(set *metrics.Set, unit string, keys []metrics.Key) iter.Seq2[string, metrics.Value] {
-	return func(yield func(string, metrics.Value) bool) {
-		for _, m := range set.Where(keys...) {
-			if v, ok := m.Value(unit); ok && m.Key("seed") != "" && !yield(m.Key("seed"), v) {
-				return
-			}
-		}
-	}
 }
 
 // intervalBar is the colour of an interval.
@@ -142,13 +129,4 @@ func paintSeeds(c draw.Canvas, l SeedsLayout, cells [][]seedsCell) {
 			}
 		}
 	}
-}
-
-// rowScale is a vertical axis of names from the top down, cut to a width.
-func rowScale(names []string, width vg.Length) scale {
-	s := scale{low: -0.6, high: float64(len(names)) - 0.4, plain: true}
-	for i, name := range names {
-		s.marks = append(s.marks, plot.Tick{Value: float64(len(names) - 1 - i), Label: shorten(textStyle(smallSize), name, width)})
-	}
-	return s
 }

@@ -5,7 +5,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"image/color"
 	"math"
 	"slices"
 	"strconv"
@@ -27,26 +26,6 @@ type SweepLayout struct {
 	Panels  []Quantity
 	Lines   []SweepLine
 	Repeat  string // what the key seed tells apart, e.g. partition; empty: seed
-}
-
-// Quantity is a unit of measurements and how an axis names it.
-type Quantity struct {
-	Unit  string
-	Label string
-	Zero  bool // a dashed line at 0, where 0 is not far from the values
-}
-
-// scale returns an axis around values, whether it has 0, and what it is called: an axis that leaves 0 out says so, as 0 would be
-// farther from the values than they are from each other.
-func (q Quantity) scale(values []float64) (s scale, zero bool) {
-	low, high := slices.Min(values), slices.Max(values)
-	if !q.Zero {
-		return room(q.Label, values...), false
-	}
-	if max(low, -high) > high-low {
-		return room(q.Label+"\n(0 is not shown)", values...), false
-	}
-	return room(q.Label, append(values, 0)...), true
 }
 
 // SweepLine is the rows of one line.
@@ -181,11 +160,6 @@ func sweepStyles(lines []SweepLine) (styles []sweepStyle) {
 	return styles
 }
 
-// axisHeight is the room of the numbers and the name below a panel.
-func axisHeight() vg.Length {
-	return textStyle(smallSize).Height("0") + textStyle(textSize).Height("Mg") + 4
-}
-
 // sweepAxis is the horizontal axis; a logarithmic one is marked where there are points.
 func sweepAxis(l SweepLayout, numbers []float64) scale {
 	slices.Sort(numbers)
@@ -230,21 +204,11 @@ func sweepLegend(panels []sweepData, repeat string) []entry {
 	return legend
 }
 
-// paperGlyph marks the paper's numbers.
-func paperGlyph() draw.GlyphStyle {
-	return draw.GlyphStyle{Color: category(6), Radius: 2.2, Shape: draw.CrossGlyph{}}
-}
-
 func sweepGlyph(s series) draw.GlyphStyle {
 	if s.first {
 		return draw.GlyphStyle{Color: s.color, Radius: 3, Shape: glyph(s.shape)}
 	}
 	return draw.GlyphStyle{Color: s.color, Radius: 2.2, Shape: glyph(s.shape)}
-}
-
-// seedGlyph marks a single training seed.
-func seedGlyph(c color.RGBA) draw.GlyphStyle {
-	return draw.GlyphStyle{Color: c, Radius: 1.5, Shape: draw.RingGlyph{}}
 }
 
 func paintSweep(c draw.Canvas, axis scale, panels []sweepData) {

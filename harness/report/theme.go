@@ -270,3 +270,32 @@ func rightAxisWidth(marks []plot.Tick) vg.Length {
 	}
 	return 5 + widest + 3 + textStyle(textSize).Height("Mg")
 }
+
+func costLine() draw.LineStyle { return draw.LineStyle{Color: accent(), Width: thickLine} }
+
+// haloLine sets a line apart from what lies below it.
+func haloLine() draw.LineStyle {
+	return draw.LineStyle{Color: color.White, Width: thickLine + 1.6}
+}
+
+func costPoint() draw.GlyphStyle {
+	return draw.GlyphStyle{Color: accent(), Radius: 2.6, Shape: draw.CircleGlyph{}}
+}
+
+func expertGlyph() draw.GlyphStyle {
+	return draw.GlyphStyle{Color: ink(), Radius: 2.8, Shape: draw.RingGlyph{}}
+}
+
+func hullLine() draw.LineStyle {
+	return draw.LineStyle{Color: color.Gray{0x88}, Width: 1, Dashes: []vg.Length{4, 2}}
+}
+
+// paperGlyph marks the paper's numbers.
+func paperGlyph() draw.GlyphStyle {
+	return draw.GlyphStyle{Color: category(6), Radius: 2.2, Shape: draw.CrossGlyph{}}
+}
+
+// seedGlyph marks a single training seed.
+func seedGlyph(c color.RGBA) draw.GlyphStyle {
+	return draw.GlyphStyle{Color: c, Radius: 1.5, Shape: draw.RingGlyph{}}
+}
