@@ -25,7 +25,6 @@ import (
 // through one another and stay so (verify, and the page's formulas).
 var circles = map[string][]int{
 	"harness/methods":          {28},
-	"harness/paper":            {14},
 	"harness/present":          {15},
 	"harness/protocol":         {12},
 	"verify":                   {7, 2},

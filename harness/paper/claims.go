@@ -1,4 +1,4 @@
-// A file of claims, and what becomes of a claim on the paper's tables.
+// A file of claims is read, and its claims are tried on the paper's tables.
 
 package paper
 
@@ -13,71 +13,6 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
-
-// Verdicts on claims.
-const (
-	Holds        = "holds"
-	Mismatch     = "mismatch"
-	WrongUnit    = "wrong unit" // the number follows from the tables in another unit than the printed one
-	NotCheckable = "not checkable"
-)
-
-// List is a file of claims.
-type List struct {
-	// Sizes are numbers of questions that a benchmark may have had; a claim is tried with each and holds if it holds
-	// with one. The first is the size in the tables.
-	Sizes       map[string][]float64 `yaml:"sizes"`
-	Claims      []Claim              `yaml:"claims"`
-	Averages    []Averages           `yaml:"averages"`
-	Granularity []Granularity        `yaml:"granularity"`
-	Repeated    []Repeated           `yaml:"repeated"`
-	Costs       []Costs              `yaml:"costs"`
-	Totals      []Totals             `yaml:"totals"`
-}
-
-// Claim is a sentence with a number or a comparison in it.
-type Claim struct {
-	ID      string  `yaml:"id"`
-	Source  string  `yaml:"source"`  // section, table or caption
-	Says    string  `yaml:"says"`    // in our words
-	Printed string  `yaml:"printed"` // as printed, with all its digits; empty: a comparison, or nothing to contradict
-	Unit    string  `yaml:"unit"`    // behind the numbers; may be empty
-	Formula string  `yaml:"formula"` // empty: no table holds what it is made of
-	Allow   float64 `yaml:"allow"`   // tolerance beside rounding: sampling noise of rows drawn at random
-	Slip    string  `yaml:"slip"`    // a formula in another unit: the verdict is WrongUnit where only it gives the printed number; empty: none
-	Ours    *Ours   `yaml:"ours"`    // what it means on our measurements; nil: nothing
-	Verdict string  `yaml:"verdict"` // recorded
-	Reason  string  `yaml:"reason"`  // says why, where the verdict is not Holds; may say more where it is
-
-	line          int
-	formula, slip *Formula
-}
-
-// Finding is what became of a claim or a check.
-type Finding struct {
-	ID, Source, Says string
-	Printed          string
-	Recomputed       string // empty: nothing could be computed
-	Tolerance        string
-	Ours             []OnScale // of claims that mean something on our measurements: a scale each
-	OursReason       string    // why a difference decides nothing there, or what the margin is
-	Margin           float64   // of a printed number: how far ours may be off
-	Verdict          string
-	Reason           string
-	Differs          string // how the verdict differs from the recorded one; empty: it does not
-	Table            bool   // a check of a whole table
-	Measured         bool   // of our measurements
-	File             string
-	Line             int
-}
-
-// At is where a finding comes from: file:line, or the file alone.
-func (f Finding) At() string {
-	if f.Line == 0 {
-		return f.File
-	}
-	return fmt.Sprintf("%s:%d", f.File, f.Line)
-}
 
 // ReadList reads a file of claims. Errors start with file:line.
 func ReadList(file string, data []byte) (*List, error) {
@@ -257,18 +192,6 @@ func (l *List) checkSizes(t *Tables, f *faults) {
 	}
 }
 
-// sizes returns the tables with every alternative of sizes, one benchmark at a time, the printed ones first.
-func (l *List) sizes(t *Tables) (all []*Tables, names []string) {
-	all, names = []*Tables{t}, []string{""}
-	for _, b := range sortedKeys(l.Sizes) {
-		for _, n := range l.Sizes[b][1:] {
-			all = append(all, t.with(map[string]float64{b: n}))
-			names = append(names, fmt.Sprintf("%s of %v questions", b, n))
-		}
-	}
-	return all, names
-}
-
 // claim recomputes one claim. Of several sizes the first that lets it hold counts, else the printed ones.
 func (l *List) claim(c *Claim, t *Tables) (Finding, error) {
 	found := Finding{ID: c.ID, Source: c.Source, Says: c.Says, Reason: c.Reason, Verdict: NotCheckable}
@@ -304,10 +227,6 @@ func (l *List) claim(c *Claim, t *Tables) (Finding, error) {
 	}
 	return found, nil
 }
-
-// slack absorbs what binary fractions do to decimal ones, relative to the numbers compared; their tolerance counts among
-// them, since a printed 0 has no size of its own.
-const slack = 1e-9
 
 func (c *Claim) try(t *Tables) (found Finding, err error) {
 	verdict := map[bool]string{true: Holds, false: Mismatch}
@@ -350,46 +269,6 @@ func (c *Claim) try(t *Tables) (found Finding, err error) {
 	found.Recomputed = strconv.FormatFloat(v.number, 'f', decimals, 64) + c.Unit
 	found.Tolerance = tolerance(up, down, c.Allow, decimals)
 	return found, nil
-}
-
-func rounded(x float64, decimals int) float64 {
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'f', decimals, 64), 64)
-	return rounded
-}
-
-// asPrinted returns a printed number and half a unit of its last digit.
-func asPrinted(text string) (number, half float64) {
-	number, _ = strconv.ParseFloat(text, 64)
-	mantissa, exponent, _ := strings.Cut(text, "e")
-	_, digits, _ := strings.Cut(mantissa, ".")
-	power, _ := strconv.Atoi(exponent)
-	return number, halfUnit(len(digits) - power)
-}
-
-// short prints x with so many significant digits, and without an exponent.
-func short(x float64, digits int) string {
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', digits, 64), 64)
-	return strconv.FormatFloat(rounded, 'f', -1, 64)
-}
-
-// twoDigits is how many decimals show two significant digits of x, at least two.
-func twoDigits(x float64) int {
-	if x == 0 {
-		return 2
-	}
-	return max(2, 1-int(math.Floor(math.Log10(x)+slack)))
-}
-
-// tolerance prints how far a printed number may lie from the recomputed one.
-func tolerance(up, down, allow float64, decimals int) string {
-	s := "±" + strconv.FormatFloat(up, 'f', decimals, 64)
-	if strconv.FormatFloat(up, 'f', decimals, 64) != strconv.FormatFloat(down, 'f', decimals, 64) {
-		s = "+" + strconv.FormatFloat(up, 'f', decimals, 64) + " -" + strconv.FormatFloat(down, 'f', decimals, 64)
-	}
-	if allow > 0 {
-		s += fmt.Sprintf(", noise ±%v", allow)
-	}
-	return s
 }
 
 // scalesOfClaims are the scales on which claims are judged: those with tables.

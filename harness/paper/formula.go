@@ -588,3 +588,46 @@ func (p *parser) call(rest string) node {
 		}
 	}
 }
+
+// same says whether two nodes read the same.
+func same(a, b node) bool {
+	switch a := a.(type) {
+	case reference:
+		b, ok := b.(reference)
+		return ok && a.function == b.function && slices.Equal(a.words, b.words)
+	case binary:
+		b, ok := b.(binary)
+		return ok && a.operator == b.operator && same(a.left, b.left) && same(a.right, b.right)
+	}
+	return false
+}
+
+func children(n node) []node {
+	switch n := n.(type) {
+	case binary:
+		return []node{n.left, n.right}
+	case extreme:
+		return n.of
+	}
+	return nil
+}
+
+// substituted returns n with numbers for what is measured.
+func substituted(n node, measured func(node) (float64, bool)) node {
+	if x, ok := measured(n); ok {
+		return number(x)
+	}
+	switch n := n.(type) {
+	case binary:
+		n.left, n.right = substituted(n.left, measured), substituted(n.right, measured)
+		return n
+	case extreme:
+		of := make([]node, len(n.of))
+		for i := range of {
+			of[i] = substituted(n.of[i], measured)
+		}
+		n.of = of
+		return n
+	}
+	return n
+}

@@ -13,17 +13,6 @@ type DigestLine struct {
 	line int
 }
 
-// checkDigest looks for lines that say nothing.
-func (o *Orderings) checkDigest(lines []int, f *faults) {
-	for i := range o.Digest {
-		d := &o.Digest[i]
-		d.line = lines[i]
-		if d.Says == "" || len(d.Of) == 0 {
-			f.add(d.line, "digest", "says and of must both be set")
-		}
-	}
-}
-
 // FrontRow is a column of the front page's table of real outcomes: a row of the tables.
 type FrontRow struct {
 	Title  string `yaml:"title"`
@@ -37,15 +26,4 @@ type ModelLine struct {
 	Decide string   `yaml:"decide"` // what it would take to decide them
 
 	line int
-}
-
-// checkModels looks for lines that say nothing.
-func (o *Orderings) checkModels(lines []int, f *faults) {
-	for i := range o.Models {
-		m := &o.Models[i]
-		m.line = lines[i]
-		if m.Says == "" && len(m.Of) == 0 || m.Decide == "" {
-			f.add(m.line, "language-models", "decide must be set, and says or of")
-		}
-	}
 }

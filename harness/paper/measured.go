@@ -13,18 +13,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
-// Ours says what a claim means on our measurements.
-type Ours struct {
-	Formula string   `yaml:"formula"` // empty: that of the claim
-	Scales  []string `yaml:"scales"`  // where it means something; empty: wherever its rows are
-	Margin  float64  `yaml:"margin"`  // of a printed number: how far off still counts as the same
-	Seen    bool     `yaml:"seen"`    // the margin was chosen after a table of verdicts had been seen
-	Needs   string   `yaml:"needs"`   // language-model or assumption; empty: nothing
-	Reason  string   `yaml:"reason"`  // of the margin, or of what it needs
-
-	formula *Formula
-}
-
 // check parses the formula and looks for what contradicts itself.
 func (c *Claim) checkOurs(f *faults) {
 	o := c.Ours
@@ -52,17 +40,6 @@ func (c *Claim) checkOurs(f *faults) {
 	case (o.Margin > 0 || o.Needs != "") && o.Reason == "":
 		f.add(c.line, c.ID, "ours: a margin and needs want a reason")
 	}
-}
-
-// OnScale is a claim on one scale.
-type OnScale struct {
-	Scale   Scale
-	Verdict string    // as of orderings; empty: it means nothing here, or there is no number to be judged by
-	Shows   string    // of Untestable and Assumed: what the number would say; otherwise empty
-	Why     string    // as of orderings
-	Value   *Contrast // nil: nothing was measured
-	Unit    string
-	Against string // of a comparison with several rows: the one that decided
 }
 
 // onScale evaluates a claim on a scale.
@@ -195,7 +172,6 @@ func (o ours) seeds(experiment string, at Place, unit string) map[string]float64
 }
 
 const (
-	costShare = "cost-share-%"
 	meanGain  = "mean-gain-points"
 	retention = "retention-%"
 	saving    = "saving-%"
@@ -425,49 +401,6 @@ func (f *Formula) gains() (most int) {
 		most = max(most, in(p.left)+in(p.right))
 	}
 	return most
-}
-
-// same says whether two nodes read the same.
-func same(a, b node) bool {
-	switch a := a.(type) {
-	case reference:
-		b, ok := b.(reference)
-		return ok && a.function == b.function && slices.Equal(a.words, b.words)
-	case binary:
-		b, ok := b.(binary)
-		return ok && a.operator == b.operator && same(a.left, b.left) && same(a.right, b.right)
-	}
-	return false
-}
-
-func children(n node) []node {
-	switch n := n.(type) {
-	case binary:
-		return []node{n.left, n.right}
-	case extreme:
-		return n.of
-	}
-	return nil
-}
-
-// substituted returns n with numbers for what is measured.
-func substituted(n node, measured func(node) (float64, bool)) node {
-	if x, ok := measured(n); ok {
-		return number(x)
-	}
-	switch n := n.(type) {
-	case binary:
-		n.left, n.right = substituted(n.left, measured), substituted(n.right, measured)
-		return n
-	case extreme:
-		of := make([]node, len(n.of))
-		for i := range of {
-			of[i] = substituted(n.of[i], measured)
-		}
-		n.of = of
-		return n
-	}
-	return n
 }
 
 // propagate gives f of measured numbers an interval, as if their errors were independent: each in turn goes to the ends

@@ -120,19 +120,6 @@ func (s Scale) has(m metrics.Measurement) bool {
 // Experiments lists the experiments that have a line, sorted.
 func (s *Measurements) Experiments() []string { return sortedKeys(s.of) }
 
-// Place is the keys of a measurement beside those of its experiment and scale. The key line, which no measurement has,
-// is the measurement's name: Choice.
-type Place map[string]string
-
-// String prints the keys as a measurement's name has them.
-func (p Place) String() string {
-	var parts []string
-	for _, k := range sortedKeys(p) {
-		parts = append(parts, k+"="+p[k])
-	}
-	return strings.Join(parts, "/")
-}
-
 // spotOf is what lines of an experiment at a place share, whatever their name and training seed.
 func spotOf(experiment string, at Place) string {
 	at = maps.Clone(at)

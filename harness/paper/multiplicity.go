@@ -12,14 +12,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
-// Tested is a verdict among many.
-type Tested struct {
-	P          float64 // the least tail of both sides at which the interval would still decide; at least leastP
-	Holm       float64 // adjusted within the table of the paper, on one scale
-	FDR        float64 // adjusted over all orderings and scales that are tested
-	Detectable float64 // the difference that would have been told with 80% power, in the metric's unit
-}
-
 const (
 	// leastP is below what intervals of 2,000 resamples and of a few seeds say: a smaller p would be a property of the
 	// normal distribution and not of the data.

@@ -370,3 +370,50 @@ func (o *Orderings) row(s Scale, experiment, name string) string {
 	}
 	return o.Names.row(experiment, name)
 }
+
+// sides are where the lines of both rows of an ordering stand.
+func (o *Orderings) sides(x *Ordering, rows Rows, scale Scale) (a, b Place) {
+	at := func(side Operand) Place {
+		if side.Keys != nil {
+			return side.Keys
+		}
+		benchmark := scale.average()
+		if x.Benchmark != "" {
+			benchmark = o.Names.benchmark(x.Benchmark)
+		}
+		return Place{"method": o.row(scale, rows.Experiment, side.Row), "benchmark": benchmark}
+	}
+	return at(rows.A), at(rows.B)
+}
+
+// checkDigest looks for lines that say nothing.
+func (o *Orderings) checkDigest(lines []int, f *faults) {
+	for i := range o.Digest {
+		d := &o.Digest[i]
+		d.line = lines[i]
+		if d.Says == "" || len(d.Of) == 0 {
+			f.add(d.line, "digest", "says and of must both be set")
+		}
+	}
+}
+
+// checkModels looks for lines that say nothing.
+func (o *Orderings) checkModels(lines []int, f *faults) {
+	for i := range o.Models {
+		m := &o.Models[i]
+		m.line = lines[i]
+		if m.Says == "" && len(m.Of) == 0 || m.Decide == "" {
+			f.add(m.line, "language-models", "decide must be set, and says or of")
+		}
+	}
+}
+
+// named says whether a place is of a row that a scale names.
+func (s Scale) named(at Place) bool {
+	for _, name := range s.Rows {
+		if name == at["method"] {
+			return true
+		}
+	}
+	return false
+}

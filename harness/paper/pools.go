@@ -5,38 +5,10 @@ package paper
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/report"
 )
-
-// Pools says on how many pools a sentence is true, and where its number lies.
-type Pools struct {
-	Came, Not   int // on how many it is true, and on how many its contrary is: of two rows that are level, neither
-	Of          int
-	Least, Most float64
-}
-
-// nearly is the share of pools on which a sentence has to be true, or not, for a verdict: 23 of 24.
-const nearly = 0.95
-
-func (p Pools) verdict() string {
-	switch most := nearly * float64(p.Of); {
-	case float64(p.Came) >= most:
-		return Confirmed
-	case float64(p.Not) >= most:
-		return Refuted
-	}
-	return Inconclusive
-}
-
-// number says on how many pools the sentence is true, and prints the median with its range.
-func (p Pools) number(median float64, decimals int) string {
-	return fmt.Sprintf("on %d of %d pools, %s (%s to %s)", p.Came, p.Of, signed(median, decimals), report.Fixed(p.Least, decimals), report.Fixed(p.Most, decimals))
-}
 
 // over summarises a number of a sentence, one a pool; sign is above 0 where the sentence is true, and below where its contrary is.
 func over(numbers []float64, unit string, sign func(float64) int) *Contrast {
@@ -153,16 +125,6 @@ func (o *Ordering) sign(d float64) int {
 	return -1
 }
 
-// named says whether a place is of a row that a scale names.
-func (s Scale) named(at Place) bool {
-	for _, name := range s.Rows {
-		if name == at["method"] {
-			return true
-		}
-	}
-	return false
-}
-
 // of is a scale of one pool.
 func (s Scale) of(pool string) Scale {
 	keys := map[string]string{"pool": pool}
@@ -183,13 +145,4 @@ func (s *Measurements) pools(experiment string, scale Scale) []string {
 	}
 	slices.Sort(all)
 	return all
-}
-
-// signed is a number with its sign, also where it is above 0.
-func signed(x float64, decimals int) string {
-	s := report.Fixed(x, decimals)
-	if !strings.HasPrefix(s, "-") && strings.Trim(s, "0.") != "" {
-		s = "+" + s
-	}
-	return s
 }

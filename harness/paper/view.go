@@ -65,3 +65,39 @@ func (c *Claim) Experiments(s Scale) (all []string) {
 	}
 	return all
 }
+
+// rows are those that the formula of a claim reads on our measurements, or else in the paper's tables.
+func (c *Claim) rows() (rows []string) {
+	f := c.formula
+	if c.Ours != nil && c.Ours.formula != nil {
+		f = c.Ours.formula
+	}
+	if f == nil {
+		return nil
+	}
+	var collect func(n node)
+	collect = func(n node) {
+		if r, ok := n.(reference); ok {
+			of := r.words[1:2]
+			if slices.Contains([]string{"retention", "saving", "gain"}, r.function) {
+				of = r.words[1:]
+			}
+			for _, row := range of {
+				if !slices.Contains(rows, row) {
+					rows = append(rows, row)
+				}
+			}
+		}
+		if pairs, ok := n.(comparison); ok {
+			for _, p := range pairs {
+				collect(p.left)
+				collect(p.right)
+			}
+		}
+		for _, child := range children(n) {
+			collect(child)
+		}
+	}
+	collect(f.node)
+	return rows
+}

@@ -5,31 +5,10 @@ package paper
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
-
-// Averages is the check of all printed averages of a table.
-type Averages struct {
-	Table    string   `yaml:"table"`
-	Mismatch []string `yaml:"mismatch"` // recorded: "row accuracy" or "row cost"
-	Reason   string   `yaml:"reason"`
-
-	line int
-}
-
-// Granularity is the check whether printed percentages can be k/(questions x runs).
-type Granularity struct {
-	Table     string   `yaml:"table"`
-	Benchmark string   `yaml:"benchmark"` // empty: all of them
-	Count     int      `yaml:"count"`     // questions x runs; 0: that of the tables
-	Mismatch  []string `yaml:"mismatch"`  // recorded: "row benchmark"
-	Reason    string   `yaml:"reason"`
-
-	line int
-}
 
 // wholeTables checks the averages and the granularity of every table. What the list says of a table is which cells are
 // known not to fit, and with which other counts percentages are tried.
@@ -247,26 +226,14 @@ func attainable(printed metrics.Value, n int) bool {
 	return math.Abs(100*k/float64(n)-printed.Number) <= half(printed)+slack
 }
 
-func tableFinding(id, source, says string, n int, wrong, said, recorded []string, reason string) Finding {
-	f := Finding{Table: true, ID: id, Source: source, Says: says, Printed: fmt.Sprintf("%d cells", n), Recomputed: fmt.Sprintf("%d of %d", n-len(wrong), n), Verdict: Holds, Reason: reason}
-	if len(wrong) > 0 {
-		f.Verdict = Mismatch
-		f.Reason = strings.TrimSpace(strings.Join(said, "; ") + ". " + reason)
-	}
-	missing := slices.DeleteFunc(slices.Clone(recorded), func(s string) bool { return slices.Contains(wrong, s) })
-	var extra []string
-	for i, name := range wrong {
-		if !slices.Contains(recorded, name) {
-			extra = append(extra, said[i])
+// sizes returns the tables with every alternative of sizes, one benchmark at a time, the printed ones first.
+func (l *List) sizes(t *Tables) (all []*Tables, names []string) {
+	all, names = []*Tables{t}, []string{""}
+	for _, b := range sortedKeys(l.Sizes) {
+		for _, n := range l.Sizes[b][1:] {
+			all = append(all, t.with(map[string]float64{b: n}))
+			names = append(names, fmt.Sprintf("%s of %v questions", b, n))
 		}
 	}
-	var differs []string
-	if len(extra) > 0 {
-		differs = append(differs, "mismatch now, recorded as holding: "+strings.Join(extra, "; "))
-	}
-	if len(missing) > 0 {
-		differs = append(differs, "holds now, recorded as mismatch: "+strings.Join(missing, ", "))
-	}
-	f.Differs = strings.Join(differs, "; ")
-	return f
+	return all, names
 }

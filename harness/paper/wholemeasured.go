@@ -211,11 +211,3 @@ func (r *row) averages() (n int, bad []string) {
 // stored is the relative error of an expectation: probabilities are stored with six decimals, and a third of the answers can
 // look like a whole number of them in three seeds.
 const stored = 1e-6
-
-// half is half a unit of the last digit that a value is written with.
-func half(v metrics.Value) float64 { return halfUnit(v.Decimals) }
-
-// halfUnit is half a unit of the last of so many decimals.
-func halfUnit(decimals int) float64 { return 0.5 * math.Pow(10, -float64(decimals)) }
-
-func near(x, y, by float64) bool { return math.Abs(x-y) <= by+slack*(1+math.Abs(x)) }

@@ -1,0 +1,18 @@
+// Where a line of measurements stands.
+
+package paper
+
+import "strings"
+
+// Place is the keys of a measurement beside those of its experiment and scale. The key line, which no measurement has,
+// is the measurement's name: Choice.
+type Place map[string]string
+
+// String prints the keys as a measurement's name has them.
+func (p Place) String() string {
+	var parts []string
+	for _, k := range sortedKeys(p) {
+		parts = append(parts, k+"="+p[k])
+	}
+	return strings.Join(parts, "/")
+}
