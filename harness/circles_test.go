@@ -26,7 +26,6 @@ import (
 var circles = map[string][]int{
 	"harness/methods":          {28},
 	"harness/present":          {15},
-	"harness/protocol":         {12},
 	"verify":                   {7, 2},
 	"verify/internal/decide":   {17},
 	"verify/internal/evaluate": {5, 2},

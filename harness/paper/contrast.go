@@ -15,7 +15,7 @@ import (
 type units struct{ own, paired string }
 
 const (
-	costShare = "cost-share-%"
+	costShare     = "cost-share-%"
 	hullGain      = "hull-gain"
 	atEqualCost   = "equal-cost"
 	leadUnit      = "lead-points"

@@ -15,17 +15,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
-// bench is one test benchmark in an arena: its problems and what every expert does on them.
-type bench struct {
-	*steps.Step // makes outcomes.csv
-	e           *experiment
-	set         *problemSet
-	name        string
-	runs        int              // a problem; 1 where outcomes are expectations
-	experts     []routing.Expert // whose outcomes these are
-	self        *bench           // the same of the model that plays the router; nil: no row needs it
-}
-
 // newOutcomes plans the evaluation rollouts of experts on a test benchmark.
 func (e *experiment) newOutcomes(ctx context.Context, set *problemSet, runs int, of []routing.Expert) (*bench, error) {
 	b := &bench{e: e, set: set, name: set.benchmark, runs: runs, experts: of}
@@ -107,12 +96,6 @@ func (b *bench) title(what string) string {
 		what += " of the router alone"
 	}
 	return what + " " + b.name
-}
-
-// arena is an arena of the book with the steps that make it. It is filled when it is first read.
-type arena struct {
-	book.Arena
-	benches []*bench
 }
 
 // addSelf plans the outcomes of the probe, which plays the router, beside those of the experts.

@@ -24,23 +24,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
-// fit is one method trained with one seed, and its decisions on every arena.
-//
-// A row that is matched to another is two steps: the fit, which does not know what the row is matched to and sweeps its
-// knob, and the match, which finds the setting and reads its decisions off the sweep. The same fit serves every match.
-type fit struct {
-	*steps.Step
-	e    *experiment
-	row  spec.Method
-	seed uint64
-
-	method    routing.Method
-	unmatched *fit // the fit behind a match, whose knob is set to what matched spends; nil: not matched
-	matched   *fit
-	hindsight bool // the row reads the outcomes it is scored on
-	asking    bool // the row asks language models for every decision
-}
-
 // covers says whether the row can be scored on an arena: hindsight needs answers, and the large arena has
 // probabilities.
 func (f *fit) covers(a *arena) bool { return !f.hindsight || a.Name != metrics.LargeArena }

@@ -25,7 +25,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/recording"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
@@ -377,22 +376,6 @@ func (c *recorded) described() (out []metrics.Measurement) {
 		}
 		if line.Values != nil {
 			out = append(out, line)
-		}
-	}
-	return out
-}
-
-// contrasts are the pairs of rows that a spec asks to compare.
-func contrasts(x *spec.Experiment) (out []score.Contrast) {
-	has := func(id string) bool {
-		return slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == id })
-	}
-	for _, m := range x.Methods {
-		asked := slices.Concat(x.Folds.Versus, m.Versus)
-		for at, id := range asked {
-			if id != m.RowID() && has(id) && !slices.Contains(asked[:at], id) {
-				out = append(out, score.Contrast{Row: m.RowID(), Versus: id})
-			}
 		}
 	}
 	return out

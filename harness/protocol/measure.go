@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/book"
-	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -178,53 +177,6 @@ func (e *experiment) prepare(ctx context.Context) error {
 	return nil
 }
 
-// unasked are the servers that rows are yet to ask.
-func (e *experiment) unasked() (endpoints []experts.Endpoint) {
-	for _, row := range e.fits {
-		for _, f := range row {
-			if _, err := e.Store.Get(f.Recipe); err == nil {
-				continue
-			}
-			for _, x := range methods.Endpoints(f.method) {
-				if x.URL != "" && !slices.ContainsFunc(endpoints, func(y experts.Endpoint) bool { return x.URL == y.URL && x.Model == y.Model }) {
-					endpoints = append(endpoints, x)
-				}
-			}
-		}
-	}
-	return endpoints
-}
-
-// lookAtWriters asks the servers that are to write for rows whether they can, and notes their versions.
-func (e *experiment) lookAtWriters(ctx context.Context) error {
-	if e.Options.Offline {
-		return nil
-	}
-	for _, row := range e.fits {
-		for _, f := range row {
-			written, ok := f.method.(methods.Written)
-			if !ok {
-				continue
-			}
-			if _, err := e.Store.Get(f.Recipe); err == nil {
-				continue
-			}
-			url, version, err := written.LookAtWriter(ctx, e.pool.Experts, e.Options.Out)
-			if err != nil {
-				return fmt.Errorf("row %s: its writer: %w", f.row.RowID(), err)
-			}
-			if url == "" {
-				continue
-			}
-			if err := e.asker.Noted(ctx, url, version); err != nil {
-				return err
-			}
-			break // seeds of a row have one writer
-		}
-	}
-	return nil
-}
-
 // head stands above the measurements of protocol split.
 func (e *experiment) head() []string {
 	x := &e.Spec.Experiment
@@ -288,4 +240,20 @@ func sweepsOf(a *book.Arena, r book.Row, decisions [][]routing.Decision) (sweeps
 		sweeps = append(sweeps, sweep)
 	}
 	return sweeps, nil
+}
+
+// contrasts are the pairs of rows that a spec asks to compare.
+func contrasts(x *spec.Experiment) (out []score.Contrast) {
+	has := func(id string) bool {
+		return slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == id })
+	}
+	for _, m := range x.Methods {
+		asked := slices.Concat(x.Folds.Versus, m.Versus)
+		for at, id := range asked {
+			if id != m.RowID() && has(id) && !slices.Contains(asked[:at], id) {
+				out = append(out, score.Contrast{Row: m.RowID(), Versus: id})
+			}
+		}
+	}
+	return out
 }

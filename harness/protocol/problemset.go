@@ -4,7 +4,9 @@ package protocol
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/book"
@@ -12,21 +14,8 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/steps"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
-
-// problemSet is a draw of one benchmark.
-type problemSet struct {
-	*steps.Step
-	e         *experiment
-	benchmark string
-	n         int
-
-	read     bool
-	problems []routing.Problem
-	latents  []routing.Latent // [len(problems)] of a generated set, else nil
-}
 
 // newProblemSet plans the first n problems of a draw of a benchmark. by is what draws it in the spec, as in train.sft;
 // empty: test.
@@ -108,4 +97,55 @@ func (s *problemSet) known(ctx context.Context) ([]routing.Problem, error) {
 		return t.problems[:s.n], nil
 	}
 	return nil, nil
+}
+
+// ids are those of all problems by text. Of problems that share a text the first counts.
+func (e *experiment) ids(ctx context.Context) (map[string]string, error) {
+	ids := map[string]string{}
+	add := func(problems []routing.Problem, _ []routing.Latent) error {
+		addIDs(ids, problems)
+		return nil
+	}
+	return ids, errors.Join(e.known(ctx, add), e.asked(ctx, add))
+}
+
+func addIDs(ids map[string]string, problems []routing.Problem) {
+	for _, p := range problems {
+		if _, ok := ids[p.Text]; !ok {
+			ids[p.Text] = p.ID
+		}
+	}
+}
+
+// known are the problems that simulated experts may be asked.
+func (e *experiment) known(ctx context.Context, add func([]routing.Problem, []routing.Latent) error) error {
+	for i, s := range e.sets {
+		// Both stages may draw from one benchmark: the larger draw begins with the smaller.
+		within := func(t *problemSet) bool { return t.benchmark == s.benchmark && t.n >= s.n }
+		if slices.ContainsFunc(e.sets[:i], within) || slices.ContainsFunc(e.sets[i+1:], func(t *problemSet) bool { return within(t) && t.n > s.n }) {
+			continue
+		}
+		if err := s.load(ctx); err != nil {
+			return err
+		}
+		if err := add(s.problems, s.latents); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// asked are the problems of every arena, which simulated routers may be asked about.
+func (e *experiment) asked(ctx context.Context, add func([]routing.Problem, []routing.Latent) error) error {
+	for _, a := range e.arenas {
+		for _, b := range a.benches {
+			if err := b.set.load(ctx); err != nil {
+				return err
+			}
+			if err := add(b.set.problems, b.set.latents); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }

@@ -13,18 +13,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
-// profile is the measured pass rates of a problem set (section 3.2): Rollouts rollouts of every expert and of the
-// probe on every problem. The paper stops at the probe where it passes; every expert is asked all the same, since
-// the ablation without the gate needs their rates. A profile of test problems (split Strata) needs no probe.
-type profile struct {
-	*want
-	*steps.Step
-	e     *experiment
-	set   *problemSet
-	probe *routing.Expert // nil: not asked
-	read  *routing.Profile
-}
-
 func (e *experiment) newProfile(ctx context.Context, set *problemSet, split routing.Split) (*profile, error) {
 	p := &profile{e: e, set: set}
 	of, asked := e.Params(e.pool), e.pool.Experts
@@ -167,19 +155,4 @@ func (p *profile) dollars(ctx context.Context) ([]routing.Example, error) {
 		}
 	}
 	return out, nil
-}
-
-// meanDollars is what a question of Stage II costs each expert on average, [M].
-func (e *experiment) meanDollars(ctx context.Context) ([]float64, error) {
-	examples, err := e.stageTwo(ctx, (*profile).dollars)
-	if err != nil {
-		return nil, err
-	}
-	mean := make([]float64, len(e.pool.Experts))
-	for _, x := range examples {
-		for m, v := range x.USD {
-			mean[m] += v / float64(len(examples))
-		}
-	}
-	return mean, nil
 }

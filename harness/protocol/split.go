@@ -4,76 +4,19 @@ package protocol
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
-	"github.com/entrorouter/entrorouter/harness/features"
-	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/policy"
-	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/stages"
 	"github.com/entrorouter/entrorouter/harness/steps"
 )
-
-// Versions of the steps: raised when a change of code changes what a step means, so that stored entries of the old
-// meaning are not taken for the new one.
-const (
-	problemsVersion = 1
-	profileVersion  = 2
-	outcomesVersion = 1
-	expectedVersion = 1
-	fitVersion      = 5
-	matchVersion    = 2
-	measureVersion  = 12
-)
-
-// rememberedTexts bounds the memory of what texts are made of, in bytes: about 60,000 texts read in two ways.
-const rememberedTexts = 128 << 20
-
-// rememberedStages bounds the memory of what Stage I came to, in bytes.
-const rememberedStages = 64 << 20
-
-// rememberedFits bounds the memory of regressions: each has about a hundred kilobytes, more with more features.
-const rememberedFits = 500
-
-// fitting is what the fits of a pool share under either protocol.
-type fitting struct {
-	*steps.Plan
-	pool        *steps.Pool
-	backend     policy.Backend  // nil: the store is only looked at
-	texts       *features.Texts // what fits have read
-	stages      *stages.Memory
-	regressions *predict.Fits
-	models      *lm.Models
-}
-
-func (r *Run) fitting(members *steps.Pool) fitting {
-	return fitting{Plan: r.Plan, pool: members, backend: r.backend, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), regressions: predict.NewFits(rememberedFits), models: r.models}
-}
-
-// experiment is an experiment of protocol split as it is planned and carried out: what its steps share.
-type experiment struct {
-	fitting
-	asker *asking.Asker
-	files problems.Source
-
-	sets                  []*problemSet
-	wants                 []*want
-	sftProfile, rlProfile *profile   // nil: no row looks at a training problem; the second has the problems that Stage II alone sees, and is nil, too, if there are none
-	testProfiles          []*profile // [test benchmarks]: how difficult their problems are; nil: nobody asks
-	arenas                []*arena
-	fits                  [][]*fit // [rows][seeds]; rows that do not depend on a seed have one
-	train                 *routing.TrainSet
-}
 
 // newSplit opens the store and plans every step; it runs none.
 func newSplit(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, error) {
@@ -117,123 +60,6 @@ func newSplit(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	}
 	run.Head = e.head()
 	return run, nil
-}
-
-// known are the problems that simulated experts may be asked.
-func (e *experiment) known(ctx context.Context, add func([]routing.Problem, []routing.Latent) error) error {
-	for i, s := range e.sets {
-		// Both stages may draw from one benchmark: the larger draw begins with the smaller.
-		within := func(t *problemSet) bool { return t.benchmark == s.benchmark && t.n >= s.n }
-		if slices.ContainsFunc(e.sets[:i], within) || slices.ContainsFunc(e.sets[i+1:], func(t *problemSet) bool { return within(t) && t.n > s.n }) {
-			continue
-		}
-		if err := s.load(ctx); err != nil {
-			return err
-		}
-		if err := add(s.problems, s.latents); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// asked are the problems of every arena, which simulated routers may be asked about.
-func (e *experiment) asked(ctx context.Context, add func([]routing.Problem, []routing.Latent) error) error {
-	for _, a := range e.arenas {
-		for _, b := range a.benches {
-			if err := b.set.load(ctx); err != nil {
-				return err
-			}
-			if err := add(b.set.problems, b.set.latents); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// ids are those of all problems by text. Of problems that share a text the first counts.
-func (e *experiment) ids(ctx context.Context) (map[string]string, error) {
-	ids := map[string]string{}
-	add := func(problems []routing.Problem, _ []routing.Latent) error {
-		addIDs(ids, problems)
-		return nil
-	}
-	return ids, errors.Join(e.known(ctx, add), e.asked(ctx, add))
-}
-
-func addIDs(ids map[string]string, problems []routing.Problem) {
-	for _, p := range problems {
-		if _, ok := ids[p.Text]; !ok {
-			ids[p.Text] = p.ID
-		}
-	}
-}
-
-// trainSet reads what methods may learn from.
-func (e *experiment) trainSet(ctx context.Context) (*routing.TrainSet, error) {
-	if e.train != nil {
-		return e.train, nil
-	}
-	set := &routing.TrainSet{Experts: e.pool.Experts, C: routing.Costs(e.pool.Experts, e.Spec.Experiment.CUnit)}
-	if e.sftProfile != nil {
-		var err error
-		if set.SFT, err = e.sftProfile.examples(ctx); err != nil {
-			return nil, err
-		}
-		if set.RL, err = e.stageTwo(ctx, (*profile).examples); err != nil {
-			return nil, err
-		}
-	}
-	e.train = set
-	return e.train, e.checkLeak(ctx)
-}
-
-// stageTwo reads the problems of Stage II: its own and, among them, those that Stage I has seen, in such an order that of the first of
-// them, however many, the same share was seen and is among as many of Stage I's. What was measured of those is Stage I's.
-func (e *experiment) stageTwo(ctx context.Context, read func(*profile, context.Context) ([]routing.Example, error)) (all []routing.Example, err error) {
-	train := &e.Spec.Experiment.Train
-	var seen, own []routing.Example
-	if e.rlProfile != nil {
-		if own, err = read(e.rlProfile, ctx); err != nil {
-			return nil, err
-		}
-	}
-	if train.Again(train.RL.Size) == 0 {
-		return own, nil
-	}
-	if seen, err = read(e.sftProfile, ctx); err != nil {
-		return nil, err
-	}
-	for i := range train.RL.Size {
-		from := &own
-		if train.Again(i+1) > train.Again(i) {
-			from = &seen
-		}
-		if len(*from) > 0 { // less than planned were answered
-			all, *from = append(all, (*from)[0]), (*from)[1:]
-		}
-	}
-	return all, nil
-}
-
-// checkLeak fails if a training problem has the text of a test problem.
-func (e *experiment) checkLeak(ctx context.Context) error {
-	trained := map[uint64]string{}
-	for _, x := range e.train.Examples() {
-		trained[routing.TextHash(x.Problem.Text)] = x.Problem.ID
-	}
-	for _, a := range e.arenas {
-		if err := a.loadQueries(ctx); err != nil {
-			return err
-		}
-		for _, q := range a.Queries {
-			if id, ok := trained[routing.TextHash(q.Problem.Text)]; ok {
-				return fmt.Errorf("%w: training problem %s and test problem %s have the same text; train on another set or, for generated sets, another seed", spec.ErrUsage, id, q.Problem.ID)
-			}
-		}
-	}
-	return nil
 }
 
 // plan lays out every step of protocol split, from problems to measurements.

@@ -8,19 +8,12 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/asking"
+	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/explain"
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/steps"
 )
-
-// want is the answers that a step reads: so many runs of every problem of a set from some experts.
-type want struct {
-	step *steps.Step
-	set  *problemSet
-	asking.Block
-
-	unanswered string // digest of the answers that were known not to be had when the step was planned; empty: none
-}
 
 // newWant plans the answers of a step whose parameters are p. Those that are known not to be had are part of its recipe:
 // once one of them is had after all, the step is made again.
@@ -207,4 +200,51 @@ func (e *experiment) gather(ctx context.Context) (changed bool, err error) {
 		changed = changed || unanswered != w.unanswered
 	}
 	return changed, nil
+}
+
+// unasked are the servers that rows are yet to ask.
+func (e *experiment) unasked() (endpoints []experts.Endpoint) {
+	for _, row := range e.fits {
+		for _, f := range row {
+			if _, err := e.Store.Get(f.Recipe); err == nil {
+				continue
+			}
+			for _, x := range methods.Endpoints(f.method) {
+				if x.URL != "" && !slices.ContainsFunc(endpoints, func(y experts.Endpoint) bool { return x.URL == y.URL && x.Model == y.Model }) {
+					endpoints = append(endpoints, x)
+				}
+			}
+		}
+	}
+	return endpoints
+}
+
+// lookAtWriters asks the servers that are to write for rows whether they can, and notes their versions.
+func (e *experiment) lookAtWriters(ctx context.Context) error {
+	if e.Options.Offline {
+		return nil
+	}
+	for _, row := range e.fits {
+		for _, f := range row {
+			written, ok := f.method.(methods.Written)
+			if !ok {
+				continue
+			}
+			if _, err := e.Store.Get(f.Recipe); err == nil {
+				continue
+			}
+			url, version, err := written.LookAtWriter(ctx, e.pool.Experts, e.Options.Out)
+			if err != nil {
+				return fmt.Errorf("row %s: its writer: %w", f.row.RowID(), err)
+			}
+			if url == "" {
+				continue
+			}
+			if err := e.asker.Noted(ctx, url, version); err != nil {
+				return err
+			}
+			break // seeds of a row have one writer
+		}
+	}
+	return nil
 }
