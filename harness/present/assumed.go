@@ -1,4 +1,4 @@
-// Which rows do not compete, and what rows assume.
+// What rows assume.
 
 package present
 
@@ -10,23 +10,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
-
-// reference says which rows do not compete for the best: the strongest expert of the pool, and those that stand apart.
-func (r *Run) reference(m spec.Method, pool spec.Pool) (bool, error) {
-	if id, ok := r.asks(m, pool); ok && id == r.strongest(pool) {
-		return true, nil
-	}
-	return methods.StandsApart(m, &r.Spec.Experiment)
-}
-
-// label is what tables and figures call a row. A linear head on a language model that is not trained says so: it is not
-// what the paper trains, and supports no verdict on it.
-func (r *Run) label(m spec.Method) string {
-	if methods.FrozenTrunk(m, &r.Spec.Experiment) {
-		return m.RowLabel() + " (linear head on a frozen LM)"
-	}
-	return m.RowLabel()
-}
 
 // simulatedRouter returns the simulated language model behind a row of kind llmrouter.
 func (r *Run) simulatedRouter(m spec.Method) (spec.SimRouter, bool) {

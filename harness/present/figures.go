@@ -3,10 +3,8 @@
 package present
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -16,32 +14,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/units"
 )
-
-// arena is the arena that figures show: the one with the most problems.
-func (r *Run) arena() string {
-	if r.Spec.Experiment.Large > 0 {
-		return metrics.LargeArena
-	}
-	return metrics.PaperArena
-}
-
-// shown are the rows that a figure shows: those the output names, or all of them, but none that could not be fitted.
-func (r *Run) shown(ids []string) []spec.Method {
-	var rows []spec.Method
-	for _, m := range r.Spec.Experiment.Methods {
-		if (ids == nil || slices.Contains(ids, m.RowID())) && !r.unfit(m.RowID()) {
-			rows = append(rows, m)
-		}
-	}
-	return rows
-}
-
-// unfit says whether a row could not be fitted: a table says so and a figure leaves it out.
-func (r *Run) unfit(row string) bool {
-	return r.Measurements != nil && slices.ContainsFunc(r.Measurements.Where(metrics.Keys("method", row)...), func(m metrics.Measurement) bool {
-		return m.Why(metrics.Accuracy) != ""
-	})
-}
 
 // ofPlane is what captions of planes fill in besides.
 type ofPlane struct {
@@ -110,15 +82,6 @@ func (r *Run) paretoFigures(o spec.Output, paper published) ([]*report.Figure, e
 		all = append(all, f)
 	}
 	return all, nil
-}
-
-// models are the names of a recorded pool's models, cheapest first: they are recorded with their makers and hosts.
-func (r *Run) models(pool spec.Pool) (names []string) {
-	for _, e := range r.byPrice(pool) {
-		name, _, _ := strings.Cut(path.Base(e.Model), "@")
-		names = append(names, name)
-	}
-	return names
 }
 
 // looks are the markers of the rows that are no fixed experts, whichever of them a figure shows: those of methods.Marked, and for
@@ -331,32 +294,4 @@ func (r *Run) distributionFigure(o spec.Output, paper published) ([]*report.Figu
 		l.Paper = paper.all
 	}
 	return one(report.Distribution(l, r.Measurements))
-}
-
-// expertLabel is the label of the row that always asks an expert, or its id if the spec has none.
-func (r *Run) expertLabel(id string) string {
-	for _, m := range r.Spec.Experiment.Methods {
-		if of, ok := r.asks(m, r.Spec.Pools[0]); ok && of == id {
-			return m.RowLabel()
-		}
-	}
-	return id
-}
-
-// byPrice are the experts of a pool, cheapest first.
-func (r *Run) byPrice(pool spec.Pool) []spec.Expert {
-	experts := slices.Clone(pool.Experts)
-	slices.SortStableFunc(experts, func(a, b spec.Expert) int {
-		return cmp.Or(cmp.Compare(r.Spec.Prices.Models[a.Model].Out, r.Spec.Prices.Models[b.Model].Out), cmp.Compare(a.ID, b.ID))
-	})
-	return experts
-}
-
-// expertTerms are the experts of the pool, cheapest first, as figures name them.
-func (r *Run) expertTerms() []report.Term {
-	var terms []report.Term
-	for _, e := range r.byPrice(r.Spec.Pools[0]) {
-		terms = append(terms, report.Term{Value: e.ID, Label: r.expertLabel(e.ID)})
-	}
-	return terms
 }

@@ -7,20 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
-
-// output is a kind of output. A new one is a file here that says what it shows, its caption in captions, how it is drawn in
-// package report, and a line in outputs.
-type output struct {
-	kind       string
-	printed    bool // its tables are shown on the terminal
-	difficulty bool // it shows how difficult test problems are, which takes a profile of them
-	tables     func(r *Run, o spec.Output, paper published) ([]*report.Table, error)
-	figures    func(r *Run, o spec.Output, paper published) ([]*report.Figure, error)
-	text       func(r *Run, o spec.Output) (string, error) // what Conclude prints
-}
 
 func outputs() []output {
 	return []output{
@@ -52,15 +40,6 @@ func ShowsDifficulty(kind string) bool {
 	return slices.ContainsFunc(outputs(), func(of output) bool { return of.kind == kind && of.difficulty })
 }
 
-// Output is what came of one output of a spec.
-type Output struct {
-	File    string // name of a text, without extension
-	Tables  []*report.Table
-	Figures []*report.Figure
-	Text    string
-	printed bool // the tables are shown on the terminal
-}
-
 // output draws one output.
 func (r *Run) output(o spec.Output, paper published) (d Output, err error) {
 	at := slices.IndexFunc(outputs(), func(of output) bool { return of.kind == o.Kind })
@@ -79,12 +58,4 @@ func (r *Run) output(o spec.Output, paper published) (d Output, err error) {
 		d.Text, err = of.text(r, o)
 	}
 	return d, err
-}
-
-// one is a figure by itself.
-func one(f *report.Figure, err error) ([]*report.Figure, error) {
-	if f == nil || err != nil {
-		return nil, err
-	}
-	return []*report.Figure{f}, nil
 }

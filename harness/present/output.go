@@ -1,0 +1,36 @@
+// What a kind of table or figure makes of a spec's output.
+
+package present
+
+import (
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// output is a kind of output. A new one is a file here that says what it shows, its caption in captions, how it is drawn in
+// package report, and a line in outputs.
+type output struct {
+	kind       string
+	printed    bool // its tables are shown on the terminal
+	difficulty bool // it shows how difficult test problems are, which takes a profile of them
+	tables     func(r *Run, o spec.Output, paper published) ([]*report.Table, error)
+	figures    func(r *Run, o spec.Output, paper published) ([]*report.Figure, error)
+	text       func(r *Run, o spec.Output) (string, error) // what Conclude prints
+}
+
+// Output is what came of one output of a spec.
+type Output struct {
+	File    string // name of a text, without extension
+	Tables  []*report.Table
+	Figures []*report.Figure
+	Text    string
+	printed bool // the tables are shown on the terminal
+}
+
+// one is a figure by itself.
+func one(f *report.Figure, err error) ([]*report.Figure, error) {
+	if f == nil || err != nil {
+		return nil, err
+	}
+	return []*report.Figure{f}, nil
+}

@@ -1,0 +1,221 @@
+// The tables of accuracy and cost.
+
+package present
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
+	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
+)
+
+// tables are the tables of an experiment: the paper's layout, then what the paper's sizes cannot resolve.
+func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
+	x, name := &r.Spec.Experiment, o.File
+	if x.Recorded() {
+		return r.foldTables(name)
+	}
+	main := report.Layout{Name: name, Paper: x.Paper, Head: "Method"}
+	for _, b := range x.Test {
+		main.Groups = append(main.Groups, report.GroupLayout{Title: r.Spec.Benchmarks[b].Title, Benchmark: b, Paper: r.Spec.Benchmarks[b].Paper, Columns: report.AccuracyAndCost()})
+	}
+	average := report.GroupLayout{Title: "Avg.", Benchmark: metrics.Average, Columns: report.AverageAccuracyAndCost()}
+	printed, w := paper.table, ofTable{words: r.words(), Table: name, Paper: paper}
+	if paper.whole.Measurements != nil {
+		average.Paper = metrics.Average
+	}
+	if average.Paper != "" && len(printed.Where(metrics.Keys("benchmark", metrics.Average)...)) == 0 {
+		printed = paper.withAverages(x.Paper)
+		w.Averaged = paper.shown
+	}
+	main.Groups = append(main.Groups, average)
+	var err error
+	if main.Caption, err = caption("table caption", w); err != nil {
+		return nil, err
+	}
+	if main.Notes, err = notes("table notes", w); err != nil {
+		return nil, err
+	}
+	for _, m := range x.Methods {
+		row := report.RowLayout{Section: methods.Section(m.Name), Label: r.label(m), Keys: metrics.Keys("arena", metrics.PaperArena, "method", m.RowID())}
+		if row.Reference, err = r.reference(m, r.Spec.Pools[0]); err != nil {
+			return nil, err
+		}
+		if m.Paper != "" {
+			row.Paper = metrics.Keys(m.PaperKeys()...)
+		}
+		main.Rows = append(main.Rows, row)
+	}
+	all := main
+	all.Rows = append(slices.Clone(main.Rows), r.paperRows()...)
+	t, err := report.Build(all, r.Measurements, printed)
+	if err != nil {
+		return nil, err
+	}
+	graded := main
+	if graded.Caption, err = caption("coverage caption", w); err != nil {
+		return nil, err
+	}
+	coverage, err := report.Coverage(graded, r.Measurements, metrics.Average)
+	if err != nil {
+		return nil, err
+	}
+	if coverage.Notes, err = notes("coverage notes", w); err != nil {
+		return nil, err
+	}
+	tables := []*report.Table{t, coverage}
+	asked, err := r.askedTable(name, all.Rows, paper)
+	if err != nil {
+		return nil, err
+	}
+	if asked != nil {
+		tables = append(tables, asked)
+	}
+	calls, err := r.callsTable(name, main.Rows, paper)
+	if err != nil {
+		return nil, err
+	}
+	if calls != nil {
+		tables = append(tables, calls)
+	}
+	if x.Large == 0 {
+		return tables, nil
+	}
+	columns := []report.Column{
+		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher},
+		{Title: "Cost, % of strongest", Unit: units.CostShare, Decimals: 1, Better: report.Lower},
+		{Title: "Acc. kept, %", Unit: units.Retention, Decimals: 2, Better: report.Higher},
+		{Title: "Hull gain, points", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
+		{Title: "Lead over EntroRouter", Unit: units.Lead, Decimals: 2, Better: report.Higher},
+	}
+	if r.seeds() > 1 {
+		columns = append(columns, report.Column{Title: "Seed SD of acc.", Unit: units.SeedSD, Decimals: 2})
+	}
+	large := report.Layout{
+		Name: name + "-large", Paper: recomputed, Head: "Method",
+		Groups: []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: columns}},
+	}
+	if slices.ContainsFunc(r.Measurements.Where(metrics.Keys("arena", metrics.LargeArena)...), func(m metrics.Measurement) bool { return m.Name == "Curve" }) {
+		large.Groups = append(large.Groups, report.GroupLayout{Title: "Whole curve", Line: "Curve", Columns: []report.Column{meanGain()}})
+	}
+	if large.Caption, err = caption("large caption", w); err != nil {
+		return nil, err
+	}
+	if large.Notes, err = notes("large notes", w); err != nil {
+		return nil, err
+	}
+	for i, row := range main.Rows {
+		row.Keys = metrics.Keys("arena", metrics.LargeArena, "method", x.Methods[i].RowID())
+		if len(r.Measurements.Where(row.Keys...)) == 0 {
+			continue // a row of hindsight, which needs answers and not probabilities
+		}
+		large.Rows = append(large.Rows, row)
+	}
+	if paper.whole.Measurements != nil {
+		large.Rows = append(large.Rows, r.paperRows()...)
+	}
+	lt, err := report.Build(large, r.Measurements, paper.whole)
+	if err != nil {
+		return nil, err
+	}
+	return append(tables, lt), nil
+}
+
+// meanGain is the column that says which row is above all others at equal cost.
+func meanGain() report.Column {
+	return report.Column{Title: "Mean gain", Unit: units.MeanGain, Decimals: 2, Better: report.Higher, Lead: units.MeanLead}
+}
+
+// foldTables has one table a pool and stratum, and one of predictions a pool. A pool of one benchmark has the table of all questions alone.
+func (r *Run) foldTables(name string) ([]*report.Table, error) {
+	x := &r.Spec.Experiment
+	own := []report.Column{
+		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher},
+		{Title: "Cost, % of " + dearest(x), Unit: units.CostShare, Decimals: 1, Better: report.Lower},
+		{Title: "Hull gain", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
+	}
+	if slices.ContainsFunc(r.Measurements.Measurements, func(m metrics.Measurement) bool { _, ok := m.Value(metrics.USDPerQuery); return ok }) {
+		own = slices.Insert(own, 1, report.Column{Title: "$/1,000", Unit: metrics.USDPerQuery, Better: report.Lower, Plain: true, Per1000: true})
+	}
+	lead := ""
+	if k := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.BenchmarkRow }); k >= 0 {
+		label := x.Methods[k].RowLabel()
+		lead = "Lead over " + strings.ToLower(label[:1]) + label[1:]
+		own = append(own, report.Column{Title: lead, Unit: units.LeadBenchmark, Decimals: 2, Better: report.Higher})
+	}
+	if r.seeds() > 1 {
+		own = append(own, report.Column{Title: "Partition SD", Unit: units.FoldsSD, Decimals: 2})
+	}
+	if slices.ContainsFunc(x.Methods, func(m spec.Method) bool { _, ok := methods.LanguageModel(m, x); return ok }) {
+		own = append(own, report.Column{Title: "Router's tokens/query", Unit: units.RouterTokens, Decimals: 1})
+	}
+	var tables []*report.Table
+	for _, pool := range r.Spec.Pools {
+		var benchmarks []string
+		for _, m := range r.Measurements.Where(metrics.Keys("pool", pool.Name, "method", x.Methods[0].RowID(), "seed", "")...) {
+			if m.Name == "Route" {
+				benchmarks = append(benchmarks, m.Key("benchmark"))
+			}
+		}
+		slices.SortFunc(benchmarks, func(a, b string) int { return strings.Compare(order(a), order(b)) })
+		for _, b := range benchmarks {
+			if b != metrics.BothStrata && r.stratumSize(pool.Name, b) == r.stratumSize(pool.Name, metrics.BothStrata) {
+				continue // the pool has no other questions
+			}
+			l := report.Layout{
+				Name: name + "-" + pool.Name + "-" + b, Head: "Method",
+				Groups: []report.GroupLayout{
+					{Title: "Own operating point", Benchmark: b, Columns: own},
+					{Title: "Whole curve", Benchmark: b, Columns: []report.Column{
+						meanGain(),
+						{Title: "Gain @25%", Unit: fmt.Sprintf(units.GainAt, 25), Decimals: 2, Better: report.Higher},
+						{Title: "@50%", Unit: fmt.Sprintf(units.GainAt, 50), Decimals: 2, Better: report.Higher},
+						{Title: "@75%", Unit: fmt.Sprintf(units.GainAt, 75), Decimals: 2, Better: report.Higher},
+					}},
+				},
+			}
+			w := r.inPool(pool, b)
+			w.Lead = lead
+			var err error
+			if l.Caption, err = caption("folds caption", w); err != nil {
+				return nil, err
+			}
+			if l.Notes, err = notes("folds notes", w); err != nil {
+				return nil, err
+			}
+			for _, m := range x.Methods {
+				row := report.RowLayout{Section: methods.Section(m.Name), Label: r.label(m), Keys: metrics.Keys("pool", pool.Name, "method", m.RowID())}
+				if row.Reference, err = r.reference(m, pool); err != nil {
+					return nil, err
+				}
+				l.Rows = append(l.Rows, row)
+			}
+			t, err := report.Build(l, r.Measurements, nil)
+			if err != nil {
+				return nil, err
+			}
+			tables = append(tables, t)
+		}
+		predictions, err := r.predictionsTable(name, pool)
+		if err != nil {
+			return nil, err
+		}
+		if predictions != nil {
+			tables = append(tables, predictions)
+		}
+	}
+	return tables, nil
+}
+
+// order puts the stratum of all questions first.
+func order(benchmark string) string {
+	if benchmark == metrics.BothStrata {
+		return ""
+	}
+	return benchmark
+}
