@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/predict"
+	"github.com/entrorouter/entrorouter/harness/rounds"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/stages"
 )
@@ -143,4 +144,12 @@ func inWords(f spec.Features) string {
 		parts = append(parts, part)
 	}
 	return strings.Join(parts, ", ")
+}
+
+// allowance is that of a router that may ask several experts: a small network reads texts by regressions with one penalty.
+func (k *asksSeveral) allowance() Allowance {
+	if k.LM {
+		return Allowance{Reads: "the text itself, and who has been asked"}
+	}
+	return Allowance{Reads: inWords(rounds.Features())}
 }

@@ -102,12 +102,6 @@ func SimulatedModel(row spec.Method) (model string, ok bool) {
 // ImportsPassRates says whether a row takes predicted pass rates from a file instead of predicting them.
 func ImportsPassRates(row spec.Method) bool { return row.Name == "forc" && sets(row, "pihat") }
 
-// sets says whether a row names a parameter.
-func sets(row spec.Method, param string) bool {
-	for i := 0; i+1 < len(row.Params.Content); i += 2 {
-		if row.Params.Content[i].Value == param {
-			return true
-		}
-	}
-	return false
+func (k *asksSeveral) assumptions() Assumptions {
+	return Assumptions{k.Assimilation, k.Distraction, k.ColdStart}
 }

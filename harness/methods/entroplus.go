@@ -5,12 +5,15 @@ package methods
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/stages"
 	"github.com/entrorouter/entrorouter/harness/train"
@@ -53,7 +56,7 @@ type entroPlus struct {
 // ShrinkagePrior is how many rollouts the text regression of EntroRouter+ counts as.
 const ShrinkagePrior = 45
 
-func newEntroPlus(s Setup) (routing.Method, error) {
+func newEntroPlus(s Setup, build builder) (routing.Method, error) {
 	e := &entroPlus{
 		Knobs:  s.twoStages(),
 		Lambda: 0.065, Prior: ShrinkagePrior, Cost: "query", StrongestKappa: "measured", Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), PolicyFeatures: s.Spec.Features, fits: s.Fits,
@@ -69,7 +72,7 @@ func newEntroPlus(s Setup) (routing.Method, error) {
 		if e.Policy.Kind != "compact" {
 			return nil, paramFault(s.Method, "starts", "a policy of kind %s starts from its own weights; leave starts out, or set policy.kind compact", e.Policy.Kind)
 		}
-		if e.rows, err = meanOf(s, "starts", e.Starts); err != nil {
+		if e.rows, err = meanOf(s, "starts", e.Starts, build); err != nil {
 			return nil, err
 		}
 		for i, of := range e.rows.Of {
@@ -171,4 +174,103 @@ func shrunk(problems []routing.Example, prior float64, expected func(i int) []fl
 		}
 	}
 	return rates
+}
+
+// Fit implements routing.Method.
+func (e *entroPlus) Fit(ctx context.Context, set routing.TrainSet, work routing.Work) (routing.Router, error) {
+	if e.rows == nil {
+		return e.Training.Fit(ctx, set, work)
+	}
+	x, err := e.expect(ctx, set, work)
+	if err != nil {
+		return nil, fmt.Errorf("method entroplus: %w", err)
+	}
+	r, err := e.from(x).Fit(ctx, set, work)
+	clear(x.held) // the router is that which Load returns
+	return r, err
+}
+
+// Load implements Loader.
+func (e *entroPlus) Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
+	if e.rows == nil {
+		return e.Training.Load(ctx, experts, from, work)
+	}
+	below, err := below(work)
+	if err != nil {
+		return nil, err
+	}
+	r, err := e.rows.Load(ctx, experts, filepath.Join(from, startsDir), below)
+	if err != nil {
+		return nil, err
+	}
+	rows := r.(predict.Rates)
+	return e.from(&expectation{router: rows, unit: rows.Unit}).Load(ctx, experts, from, work)
+}
+
+// below is the work of the rows that are started from: they have a folder of their own.
+func below(work routing.Work) (routing.Work, error) {
+	if work.Dir == "" {
+		return work, nil
+	}
+	work.Dir = filepath.Join(work.Dir, startsDir)
+	return work, os.Mkdir(work.Dir, 0o777)
+}
+
+// from is the training of a policy that starts there.
+func (e *entroPlus) from(x *expectation) *stages.Training {
+	t := *e.Training
+	t.With.Start = x.start(e.Lambda)
+	t.With.StageTwo = func(ctx context.Context, reader policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
+		return e.prompts(ctx, reader, set, x, work)
+	}
+	return &t
+}
+
+// expect fits the rows to all training problems, and to all but each part of them. A text is in one part.
+func (e *entroPlus) expect(ctx context.Context, set routing.TrainSet, work routing.Work) (*expectation, error) {
+	fit := func(examples []routing.Example, work routing.Work) (*expectation, error) {
+		r, err := e.rows.Fit(ctx, routing.TrainSet{Experts: set.Experts, C: set.C, SFT: examples}, work)
+		if err != nil {
+			return nil, err
+		}
+		rows := r.(predict.Rates)
+		return &expectation{router: rows, unit: rows.Unit}, nil
+	}
+	work, err := below(work)
+	if err != nil {
+		return nil, err
+	}
+	x, err := fit(set.Examples(), work)
+	if err != nil {
+		return nil, err
+	}
+	work.Dir = ""
+	x.held = map[string]stages.Expected{}
+	for part := range startingFolds {
+		var kept, held []routing.Example
+		for _, of := range set.Examples() {
+			if seed.Hash("starts|"+of.Problem.Text)%startingFolds == uint64(part) {
+				held = append(held, of)
+			} else {
+				kept = append(kept, of)
+			}
+		}
+		if len(held) == 0 || len(kept) == 0 {
+			continue
+		}
+		without, err := fit(kept, work)
+		if err != nil {
+			return nil, err
+		}
+		without.unit = x.unit
+		texts := routing.Texts(held)
+		found, err := without.of(ctx, texts)
+		if err != nil {
+			return nil, err
+		}
+		for i, text := range texts {
+			x.held[text] = found[i]
+		}
+	}
+	return x, nil
 }

@@ -4,6 +4,7 @@ package methods
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,14 +41,14 @@ func (*difficulty) weighs() bool { return true }
 func (k *knn) weighs() bool      { return k.Guard == 0 }
 func (*mean) weighs() bool       { return true }
 
-func newMean(s Setup) (routing.Method, error) {
+func newMean(s Setup, build builder) (routing.Method, error) {
 	var params struct {
 		Of []member `yaml:"of"`
 	}
 	if err := spec.DecodeParams(s.Method, &params); err != nil {
 		return nil, err
 	}
-	return meanOf(s, "of", params.Of)
+	return meanOf(s, "of", params.Of, build)
 }
 
 // member is a row of a mean as params have it.
@@ -57,7 +58,7 @@ type member struct {
 }
 
 // meanOf is the mean of the rows that a parameter names.
-func meanOf(s Setup, param string, rows []member) (*mean, error) {
+func meanOf(s Setup, param string, rows []member, build builder) (*mean, error) {
 	if len(rows) < 2 {
 		return nil, paramFault(s.Method, param, "%d rows; a mean is of two at least", len(rows))
 	}
@@ -66,8 +67,8 @@ func meanOf(s Setup, param string, rows []member) (*mean, error) {
 		at := fmt.Sprintf("%s[%d]", param, i)
 		of := s
 		of.Method = spec.Method{Name: row.Name, Params: row.Params, File: s.Method.File, Line: s.Method.Params.Line, Path: s.Method.Path + ".params." + at}
-		method, err := New(of)
-		if named(row.Name).build == nil {
+		method, err := build(of)
+		if errors.As(err, &unknownError{}) {
 			return nil, paramFault(s.Method, at+".name", "%v", err)
 		}
 		if err != nil {

@@ -4,11 +4,13 @@
 // trained in package stages, one that asks several experts in package rounds. The other files
 // here are what several rows share:
 //
-//	methods.go        the list, what a method is built from, small change
+//	methods.go        the list
+//	setup.go          what a method is built from, small change
 //	reading.go        what a row reads beside its training problems, checked
 //	allowance.go      what rows that learn from texts are allowed to read and to choose, in words
 //	starts.go         what entroplus starts from
-//	policies.go       rows that train a policy by package stages (sft, entrorouter, entroplus): their checks, what others ask of them
+//	policies.go       rows that train a policy by package stages (sft, entrorouter, entroplus): their checks
+//	trained.go        and what others ask of them
 //	network.go        what of a row is trained, in numbers that say what a run of it takes
 //	rounds.go         rows that ask several experts (routerr1, xrouter)
 //	served.go         and those whose policy is behind a server, which plays in package multiround
@@ -18,79 +20,10 @@
 package methods
 
 import (
-	"cmp"
-	"context"
-	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/entrorouter/entrorouter/harness/cost"
-	"github.com/entrorouter/entrorouter/harness/experts"
-	"github.com/entrorouter/entrorouter/harness/features"
-	"github.com/entrorouter/entrorouter/harness/lm"
-	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/policy"
-	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/stages"
 )
-
-// Setup is what a method is built from: its own entry of the spec, the knobs it shares with others, and the
-// backend that trains networks.
-type Setup struct {
-	Method  spec.Method
-	Spec    *spec.Experiment
-	Backend policy.Backend
-	Texts   *features.Texts  // what the texts that methods read are made of, so that they cut them up once; nil: no memory
-	Stages  *stages.Memory   // what Stage I came to, so that rows that share it train it once; nil: no memory
-	Fits    *predict.Fits    // what was fitted to texts, so that rows that share it fit it once; nil: no memory
-	Models  *lm.Models       // language models that policies start from; nil: none is opened, as when a spec is only checked
-	Pool    []routing.Expert // cheapest first; nil: not known yet
-	Servers Servers          // nil: nobody can be asked, as when a spec is only checked
-	IDs     features.IDs     // of all problems of the experiment; nil: not known yet
-	Embed   Embed            // has the vectors of texts; nil: nobody can be asked
-
-	Prices map[string]cost.Price // the experiment's price list, by model; nil: not known yet
-	Data   string                // folder of data files; empty: none was named
-}
-
-// Asking is a method whose routers ask language models, experts or others, for every decision. Since that costs, they
-// decide on test problems alone: what they would spend on training problems is not measured, and no row can be matched
-// to it.
-type Asking interface {
-	// Endpoints returns the models asked that are no experts of the pool.
-	Endpoints() []experts.Endpoint
-}
-
-// Loader is a method whose routers come back from what their fit left.
-type Loader interface {
-	// Load returns the router that Fit returned, from the folder that Fit wrote to, without training and without the
-	// training problems. experts are those that Fit had and work is Fit's. It leaves in work.Dir what Fit leaves there.
-	// It fails on anything missing, damaged or of another pool; the error is predict.ErrNotLearned if Fit leaves nothing to load.
-	Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error)
-}
-
-// Reporter is a router that counts more than its decisions say.
-type Reporter interface {
-	// Report returns measurements of the last call of Route, averaged over its queries.
-	Report() []metrics.Value
-}
-
-// Servers is how a method asks language models by itself.
-type Servers interface {
-	// Pool returns the experts of the experiment, cheapest first, at their addresses, and how they are sampled. It starts
-	// the server of a simulated pool and fails if an expert cannot be reached.
-	Pool(ctx context.Context) ([]experts.Endpoint, spec.Sampling, error)
-	// Chat returns a client of the given servers that asks nothing twice, not even after a kill, and obeys --offline.
-	// It fails if a server does not serve what it is to be asked for. The engine closes it.
-	Chat(ctx context.Context, endpoints []experts.Endpoint) (experts.Chatter, error)
-	// Progress shows that so many conversations are to be had. Both functions are to be called from the caller's goroutine.
-	Progress(what string, total int) (one func(), done func())
-	// Ask puts the texts, each in the template of s, to one language model and returns its answers in order. It asks
-	// nothing twice and obeys --offline, as Chat. A model without a URL is one of the pool's simulated routers.
-	Ask(ctx context.Context, model experts.Endpoint, s spec.Sampling, asks []experts.Ask) ([]experts.Completion, error)
-}
 
 // kind is one method that a spec can name, with everything that tables, figures and the engine need to know of it: no
 // other package names one.
@@ -114,7 +47,7 @@ type kind struct {
 	blind     bool // it never looks at a training problem
 
 	chosen string // a sentence: which of its defaults were chosen on recorded answers, and what that means; empty: none were
-	build  func(Setup) (routing.Method, error)
+	build  builder
 }
 
 // unmarked are kinds that figures have by name, as fixed experts, or whose rows have ids and markers of their own: there are no more
@@ -161,11 +94,11 @@ func list() []kind {
 		{name: "forc", says: "FORC: predicted success, under a budget", section: underRouters, marker: 8, also: []mark{{"forc-matched", 15}, {"forc-cost", 16}}, knob: true, rates: true, build: newFORC},
 		{name: "routellm", says: "RouteLLM: a preference between a cheap and a dear expert", section: underRouters, marker: 7, also: []mark{{"routellm-11", 17}, {"routellm-ties", 27}}, seeded: true, knob: true, build: newRouteLLM},
 		{name: "swranking", says: "RouteLLM's similarity-weighted ranking", section: underRouters, marker: 21, knob: true, build: newSWRanking},
-		{name: "mean", says: "the mean of several learners", section: underRouters, marker: 24, seeded: true, knob: true, rates: true, build: newMean},
+		{name: "mean", says: "the mean of several learners", section: underRouters, marker: 24, seeded: true, knob: true, rates: true, build: ofOthers(newMean)},
 		{name: "llmrouter", says: "a language model that is asked for its choice", section: underLanguageModels, marker: 23, asks: true, build: newLLMRouter},
 		{name: "sft", says: "EntroRouter after Stage I", section: underOurs, marker: 3, seeded: true, knob: true, policy: true, build: newSFT},
 		{name: ReferenceRow, says: "EntroRouter, both stages", section: underOurs, marker: 0, also: []mark{{"entrorouter-01", 19}, {"entrorouter-exact", 28}}, seeded: true, knob: true, policy: true, build: newEntroRouter},
-		{name: "entroplus", says: "EntroRouter+ (ours): Stage II from plain learners", section: underOurs, marker: 11, seeded: true, knob: true, policy: true, build: newEntroPlus},
+		{name: "entroplus", says: "EntroRouter+ (ours): Stage II from plain learners", section: underOurs, marker: 11, seeded: true, knob: true, policy: true, build: ofOthers(newEntroPlus)},
 		{name: "routerr1", says: "Router-R1: calls experts in rounds", section: underMultiRound, marker: unmarked, also: []mark{{"router-r1", 20}}, seeded: true, self: true, assumes: true, build: byPolicy(newServedRouterR1, newRouterR1)},
 		{name: "xrouter", says: "xRouter: calls experts in rounds, at a price", section: underMultiRound, marker: 25, seeded: true, self: true, assumes: true, build: byPolicy(newServedXRouter, newXRouter)},
 	}
@@ -279,19 +212,10 @@ func New(s Setup) (routing.Method, error) {
 	if k := named(s.Method.Name); k.build != nil {
 		return k.build(s)
 	}
-	return nil, fmt.Errorf("unknown method %q; known: %v", s.Method.Name, Kinds())
+	return nil, unknownError{s.Method.Name, Kinds()}
 }
 
-// profiled returns the training problems of both stages. A method that learns from none would be a guess.
-func profiled(m routing.Method, train routing.TrainSet) ([]routing.Example, error) {
-	examples := train.Examples()
-	if len(examples) == 0 {
-		return nil, fmt.Errorf("method %s: no training problem to learn from", m.Name())
-	}
-	return examples, nil
-}
-
-// paramFault reports a parameter of a row that DecodeParams could not know to be wrong.
-func paramFault(m spec.Method, param, format string, args ...any) error {
-	return spec.Faults{{File: m.File, Line: cmp.Or(m.Params.Line, m.Line), Path: strings.TrimPrefix(m.Path+".params."+param, "."), Text: fmt.Sprintf(format, args...)}}
+// ofOthers is how a row is built that is made of other rows.
+func ofOthers(build func(Setup, builder) (routing.Method, error)) builder {
+	return func(s Setup) (routing.Method, error) { return build(s, New) }
 }

@@ -144,9 +144,6 @@ func (f frozen) Of(ctx context.Context, texts []string) ([][]float32, error) {
 	return f.models.States(ctx, f.backend, f.policy, f.pool, texts)
 }
 
-// Embed returns the vectors of texts in their order by a model for vectors, asking for none twice.
-type Embed func(ctx context.Context, model experts.Endpoint, texts []string) ([][]float32, error)
-
 // embedder has the vectors of texts by a model. It is a features.Source.
 type embedder struct {
 	model experts.Endpoint

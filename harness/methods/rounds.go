@@ -71,17 +71,5 @@ func (k *asksSeveral) teaches(reward theory.Reward, by theory.Training, unit fun
 	return &t
 }
 
-func (k *asksSeveral) assumptions() Assumptions {
-	return Assumptions{k.Assimilation, k.Distraction, k.ColdStart}
-}
-
 // ModelDigest is as that of stages.Training.
 func (k *asksSeveral) ModelDigest() (string, error) { return k.training.Decoder.Digest() }
-
-// allowance is that of a router that may ask several experts: a small network reads texts by regressions with one penalty.
-func (k *asksSeveral) allowance() Allowance {
-	if k.LM {
-		return Allowance{Reads: "the text itself, and who has been asked"}
-	}
-	return Allowance{Reads: inWords(rounds.Features())}
-}

@@ -4,19 +4,13 @@ package methods
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"path/filepath"
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/stages"
-	"github.com/entrorouter/entrorouter/harness/train"
 )
 
 const (
@@ -79,103 +73,4 @@ func (x *expectation) expected(s predict.Scores) stages.Expected {
 		e.Cost[m] = usd / x.unit
 	}
 	return e
-}
-
-// Fit implements routing.Method.
-func (e *entroPlus) Fit(ctx context.Context, set routing.TrainSet, work routing.Work) (routing.Router, error) {
-	if e.rows == nil {
-		return e.Training.Fit(ctx, set, work)
-	}
-	x, err := e.expect(ctx, set, work)
-	if err != nil {
-		return nil, fmt.Errorf("method entroplus: %w", err)
-	}
-	r, err := e.from(x).Fit(ctx, set, work)
-	clear(x.held) // the router is that which Load returns
-	return r, err
-}
-
-// Load implements Loader.
-func (e *entroPlus) Load(ctx context.Context, experts []routing.Expert, from string, work routing.Work) (routing.Router, error) {
-	if e.rows == nil {
-		return e.Training.Load(ctx, experts, from, work)
-	}
-	below, err := below(work)
-	if err != nil {
-		return nil, err
-	}
-	r, err := e.rows.Load(ctx, experts, filepath.Join(from, startsDir), below)
-	if err != nil {
-		return nil, err
-	}
-	rows := r.(predict.Rates)
-	return e.from(&expectation{router: rows, unit: rows.Unit}).Load(ctx, experts, from, work)
-}
-
-// below is the work of the rows that are started from: they have a folder of their own.
-func below(work routing.Work) (routing.Work, error) {
-	if work.Dir == "" {
-		return work, nil
-	}
-	work.Dir = filepath.Join(work.Dir, startsDir)
-	return work, os.Mkdir(work.Dir, 0o777)
-}
-
-// from is the training of a policy that starts there.
-func (e *entroPlus) from(x *expectation) *stages.Training {
-	t := *e.Training
-	t.With.Start = x.start(e.Lambda)
-	t.With.StageTwo = func(ctx context.Context, reader policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
-		return e.prompts(ctx, reader, set, x, work)
-	}
-	return &t
-}
-
-// expect fits the rows to all training problems, and to all but each part of them. A text is in one part.
-func (e *entroPlus) expect(ctx context.Context, set routing.TrainSet, work routing.Work) (*expectation, error) {
-	fit := func(examples []routing.Example, work routing.Work) (*expectation, error) {
-		r, err := e.rows.Fit(ctx, routing.TrainSet{Experts: set.Experts, C: set.C, SFT: examples}, work)
-		if err != nil {
-			return nil, err
-		}
-		rows := r.(predict.Rates)
-		return &expectation{router: rows, unit: rows.Unit}, nil
-	}
-	work, err := below(work)
-	if err != nil {
-		return nil, err
-	}
-	x, err := fit(set.Examples(), work)
-	if err != nil {
-		return nil, err
-	}
-	work.Dir = ""
-	x.held = map[string]stages.Expected{}
-	for part := range startingFolds {
-		var kept, held []routing.Example
-		for _, of := range set.Examples() {
-			if seed.Hash("starts|"+of.Problem.Text)%startingFolds == uint64(part) {
-				held = append(held, of)
-			} else {
-				kept = append(kept, of)
-			}
-		}
-		if len(held) == 0 || len(kept) == 0 {
-			continue
-		}
-		without, err := fit(kept, work)
-		if err != nil {
-			return nil, err
-		}
-		without.unit = x.unit
-		texts := routing.Texts(held)
-		found, err := without.of(ctx, texts)
-		if err != nil {
-			return nil, err
-		}
-		for i, text := range texts {
-			x.held[text] = found[i]
-		}
-	}
-	return x, nil
 }
