@@ -181,6 +181,12 @@ func TestBrowserGoesFromACellToItsQuestions(t *testing.T) {
 	if of := tells[string](do, `document.querySelector(".card h4").textContent`); !strings.HasPrefix(of, "sim-aime24-") {
 		t.Errorf("two clicks lead to %q", of)
 	}
+	do(click(`[id='t-smoke/metrics'] tr[data-row="knn"] th a`)) // numbers on the large set: the row's name leads to its other questions
+	if row, from := tells[string](do, `document.querySelector("#g-smoke-paper [name=row]").value`), tells[string](do, `document.querySelector("#g-smoke-paper [name=benchmark]").value`); row != "knn" || from != "" {
+		t.Errorf("the name of a row leads to row %q on benchmark %q", row, from)
+	}
+	do(chromedp.Evaluate(`history.back()`, nil), chromedp.WaitVisible(".card h4", chromedp.ByQuery))
+	do(chromedp.SetValue(`#g-smoke-paper [name=benchmark]`, "sim-aime24", chromedp.ByQuery), chromedp.Evaluate(`document.querySelector("#g-smoke-paper form").dispatchEvent(new Event("input"))`, nil), chromedp.Sleep(100*time.Millisecond))
 	hash := tells[string](do, "location.hash")
 	if !strings.HasPrefix(hash, "#q-smoke-paper-sim-aime24-") {
 		t.Errorf("the address is %s", hash)
@@ -238,6 +244,16 @@ func TestBrowserListsEveryQuestion(t *testing.T) {
 		if !strings.Contains(said, want) {
 			t.Errorf("the card does not say %q: %s", want, said)
 		}
+	}
+}
+
+// A touch has no pointer that could rest on a mark: what it says stands below the figure, with the contrast at equal cost.
+func TestBrowserSaysWhatATouchedMarkIs(t *testing.T) {
+	do := browser(t, 400, "main", "--figures", "../../figures")
+	do(chromedp.Evaluate(`[...document.querySelectorAll("[id='f-main/pareto'] .spot")].find((s) => s.textContent.startsWith("Logistic")).dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil))
+	said := tells[string](do, `document.querySelector("[id='f-main/pareto'] p[aria-live]").textContent`)
+	if !regexp.MustCompile(`^Logistic utility: Accuracy \(%\) [\d.]+ \[.*; above EntroRouter at equal cost by -?[\d.]+ \[-?[\d.]+, -?[\d.]+\] points; hull gain `).MatchString(said) {
+		t.Errorf("a touched mark says %q", said)
 	}
 }
 

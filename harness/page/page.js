@@ -37,9 +37,20 @@ for (const table of all("table.numbers")) {
   });
 }
 
+// What a mark says when the pointer rests on it stands below the figure once it is clicked or touched.
+for (const drawing of all(".drawing:has(.spot)")) {
+  const said = drawing.insertBefore(document.createElement("p"), drawing.querySelector("figcaption"));
+  said.className = "worth";
+  said.setAttribute("aria-live", "polite");
+  drawing.addEventListener("click", (event) => {
+    const spot = event.target.closest(".spot");
+    if (spot) said.textContent = spot.querySelector("title").textContent;
+  });
+}
+
 // In a plane of cost and accuracy a point of accuracy is worth what the slider says, and the row is best that has most left after its costs.
 // A mark that would hide another is drawn beside its place, which data-x and data-y say.
-for (const form of all(".worth")) {
+for (const form of all(".worth:has(input)")) {
   const slider = form.querySelector("input"), said = form.querySelector("output");
   const rows = all("circle[data-row]", form.parentElement).map((at) => ({ at, name: at.dataset.row, cost: Number(at.dataset.cost), accuracy: Number(at.dataset.accuracy), x: Number(at.dataset.x ?? at.getAttribute("cx")), y: Number(at.dataset.y ?? at.getAttribute("cy")) }));
   const edge = (key, sign) => rows.reduce((a, b) => (sign * (b[key] - a[key]) > 0 ? b : a));
@@ -209,11 +220,11 @@ const cards = all(".questions").map((part) => {
   });
   for (const line of all("tr[data-row]")) {
     const heads = all("thead tr:last-child th", line.closest("table"));
-    for (const link of all("td a", line)) {
+    for (const link of all("a", line)) {
       if (link.hash !== "#" + part.id) continue;
       link.addEventListener("click", () => {
         row.value = line.dataset.row;
-        benchmark.value = heads[link.closest("td").cellIndex].dataset.benchmark;
+        benchmark.value = heads[link.closest("td, th").cellIndex].dataset.benchmark ?? "";
         if (benchmark.selectedIndex < 0) benchmark.value = ""; // an average
         expert.value = "";
         disagree.checked = false;

@@ -486,9 +486,13 @@ func link(sets []asked) func(report.Row) report.Link {
 		for _, k := range r.Keys {
 			keys[k.Name] = k.Value
 		}
+		of, other := cmp.Or(keys["arena"], keys["pool"]), false
+		if of == metrics.LargeArena { // nobody answered its questions: the row's other ones are shown
+			of, other = metrics.PaperArena, true
+		}
 		for _, s := range sets {
-			if s.Name == cmp.Or(keys["arena"], keys["pool"]) && slices.ContainsFunc(s.QuestionSet.Rows, func(r Routed) bool { return r.ID == keys["method"] }) {
-				return report.Link{Href: "#g-" + s.Anchor, Row: keys["method"]}
+			if s.Name == of && slices.ContainsFunc(s.QuestionSet.Rows, func(r Routed) bool { return r.ID == keys["method"] }) {
+				return report.Link{Href: "#g-" + s.Anchor, Row: keys["method"], Name: other}
 			}
 		}
 		return report.Link{}

@@ -271,6 +271,15 @@ func merge(some []string, x string) []string {
 	return append(some, x)
 }
 
+// Marked are the scales up to the last that has a mark: a line of the page ends with it.
+func (s sentence) Marked() []judged {
+	n := len(s.On)
+	for n > 0 && s.On[n-1].Word == "" {
+		n--
+	}
+	return s.On[:n]
+}
+
 // OwnTables is the cell of the paper's own tables.
 func (s sentence) OwnTables() judged {
 	return judged{Scale: scale{ID: "paper", Title: "The paper's own tables"}, mark: s.Own}

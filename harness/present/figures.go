@@ -38,9 +38,15 @@ func (r *Run) paretoFigures(o spec.Output, paper published) ([]*report.Figure, e
 	plane := func(l report.ParetoLayout, name string, of inPool, at ...metrics.Key) (*report.Figure, error) {
 		pool := of.Pool
 		l.Gain, l.Wide, l.Before = units.HullGain, o.Wide, r.Before
+		if i := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.ReferenceRow }); i >= 0 {
+			l.Reference = r.label(x.Methods[i])
+		}
 		fixed := map[string]bool{}
 		for _, m := range r.shown(nil) {
 			mark := report.Mark{Label: r.label(m), Look: looks[m.RowID()], Keys: append(slices.Clone(at), metrics.Keys("method", m.RowID())...)}
+			if x.Recorded() {
+				mark.Lead = append(slices.Clone(at), metrics.Keys("row", m.RowID(), "versus", methods.ReferenceRow, "benchmark", l.Benchmark)...)
+			}
 			switch {
 			case len(r.Measurements.Where(mark.Keys...)) == 0: // a row of hindsight, which needs answers and not probabilities
 			case methods.Fixed(m.Name):

@@ -145,12 +145,12 @@ func TestThePapersPointStandsInThePlane(t *testing.T) {
 
 // A page is told the rows that one may choose with their numbers, the paper's is none of them, and what each has above a coin.
 func TestAPageIsToldTheRowsOfThePlane(t *testing.T) {
-	set := setOf(t, "BenchmarkRoute/method=a/benchmark=avg 100 60 accuracy-% 0.001 usd/query 0 gain\nBenchmarkRoute/method=b/benchmark=avg 100 80 accuracy-% 0.003 usd/query 0 gain\nBenchmarkRoute/method=c/benchmark=avg 100 75.125 accuracy-% 0.002 usd/query 5.5 gain 5.25 gain-low 5.75 gain-high\n")
-	l := ParetoLayout{Name: "pareto", Benchmark: metrics.Average, Cost: CostOfAThousand(), Gain: "gain", Paper: &Point{Label: "Theirs", Cost: 0.0021, Accuracy: 88.6, Gain: 1.1}}
+	set := setOf(t, "BenchmarkRoute/method=a/benchmark=avg 100 60 accuracy-% 0.001 usd/query 0 gain\nBenchmarkRoute/method=b/benchmark=avg 100 80 accuracy-% 0.003 usd/query 0 gain\nBenchmarkRoute/method=c/benchmark=avg 100 75.125 accuracy-% 0.002 usd/query 5.5 gain 5.25 gain-low 5.75 gain-high\nBenchmarkContrast/row=c/versus=r 100 -1.5 lead-points -2 lead-points-low -1 lead-points-high\n")
+	l := ParetoLayout{Name: "pareto", Benchmark: metrics.Average, Cost: CostOfAThousand(), Gain: "gain", Reference: "Ours", Paper: &Point{Label: "Theirs", Cost: 0.0021, Accuracy: 88.6, Gain: 1.1}}
 	for _, id := range []string{"a", "b"} {
 		l.Experts = append(l.Experts, Mark{Label: id, Keys: metrics.Keys("method", id)})
 	}
-	l.Methods = []Mark{{Label: `"c" & <d>`, Keys: metrics.Keys("method", "c")}}
+	l.Methods = []Mark{{Label: `"c" & <d>`, Keys: metrics.Keys("method", "c"), Lead: metrics.Keys("row", "c", "versus", "r")}}
 	f, err := Pareto(l, set)
 	if err != nil {
 		t.Fatal(err)
@@ -168,7 +168,7 @@ func TestAPageIsToldTheRowsOfThePlane(t *testing.T) {
 	}
 	for _, want := range []string{
 		`data-row="a" data-cost=1 data-accuracy=60`, `data-row="b" data-cost=3 data-accuracy=80`, `data-row="&#34;c&#34; &amp; &lt;d&gt;" data-cost=2 data-accuracy=75.125`,
-		`; hull gain 5.50`, `<p class=worth hidden>`, `data-unit="$ per 1,000 questions"`,
+		`; hull gain 5.50`, `; above Ours at equal cost by -1.50 [-2.00, -1.00] points`, `<p class=worth hidden>`, `data-unit="$ per 1,000 questions"`,
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page is not told %s", want)

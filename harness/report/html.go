@@ -39,7 +39,10 @@ func (h *HTML) Section() { h.said = map[string]bool{} }
 
 // Link is where numbers of a row lead to. For a script that filters there, the line has the row's id, and the heads of columns have
 // their benchmarks, as measurements call them.
-type Link struct{ Href, Row string } // Href empty: nowhere
+type Link struct {
+	Href, Row string // Href empty: nowhere
+	Name      bool   // the row's name leads there alone: its numbers are of other questions
+}
 
 //go:embed html.gohtml
 var htmlFiles embed.FS
@@ -83,6 +86,7 @@ type htmlBody struct {
 type htmlLine struct {
 	Class, Label string
 	Link         Link
+	Named        bool // the label leads there, since no number does
 	Cells        []htmlCell
 }
 
@@ -140,9 +144,10 @@ func (h *HTML) Table(t *Table) (template.HTML, error) {
 			if out.Columns[k].Fold {
 				cell.Class = strings.TrimSpace(cell.Class + " g")
 			}
-			cell.Leads = line.Link.Href != "" && out.Columns[k].Benchmark != "" && c.role == ours && c.number != "" && c.number != missing
+			cell.Leads = line.Link.Href != "" && !line.Link.Name && out.Columns[k].Benchmark != "" && c.role == ours && c.number != "" && c.number != missing
 			line.Cells = append(line.Cells, cell)
 		}
+		line.Named = line.Link.Href != "" && !slices.ContainsFunc(line.Cells, func(c htmlCell) bool { return c.Leads })
 		if l.role != ours && !slices.ContainsFunc(line.Cells, func(c htmlCell) bool { return c.Number != "" && !strings.HasSuffix(c.Class, "g") }) {
 			line.Class += " g" // nothing is left of it where benchmarks are folded
 		}

@@ -25,6 +25,7 @@ type ParetoLayout struct {
 	Gain      string // unit of the points above the hull, for the CSV; a row without it has none there
 	Experts   []Mark // fixed experts: their hull is drawn
 	Methods   []Mark // everything else
+	Reference string // label of the row that leads are over
 	Paper     *Point // what the paper prints of its own router; nil: nothing
 	Wide      bool   // the panels stand side by side, over the width of the page
 
@@ -49,6 +50,7 @@ type placed struct {
 	Mark
 	accuracy, cost, gain metrics.Value
 	measured             bool            // gain
+	lead                 string          // over the reference, in words; empty: it was not measured
 	style                draw.GlyphStyle // of a router
 	before               *metrics.Point  // where another run has it, if elsewhere
 	curve                []metrics.Point // every setting of its knob, cheapest first; nil: none was measured
@@ -78,6 +80,7 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 			}
 			p := placed{Mark: m, accuracy: accuracy, cost: cost, curve: knobCurve(set, l.Cost.Unit, m.Keys)}
 			p.gain, p.measured = line.Value(l.Gain)
+			p.lead = l.lead(m, line, set)
 			p.before = l.before(own, metrics.Point{Cost: cost.Number, Quality: accuracy.Number})
 			out = append(out, p)
 		}
@@ -138,6 +141,22 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 	}, nil
 }
 
+// lead says how far a row lies above the reference at equal cost, for a reader who rests on its mark.
+func (l ParetoLayout) lead(m Mark, own metrics.Measurement, set *metrics.Set) string {
+	at := []metrics.Measurement{own}
+	if m.Lead != nil {
+		at = set.Where(m.Lead...)
+	}
+	if len(at) != 1 || l.Reference == "" {
+		return ""
+	}
+	v, ok := at[0].Value(units.Lead)
+	if !ok {
+		return ""
+	}
+	return "; above " + l.Reference + " at equal cost by " + bounds(v, 1) + " points"
+}
+
 // before is where another run has a row; nil: it does not have it, or has it at the same place.
 func (l ParetoLayout) before(keys []metrics.Key, now metrics.Point) *metrics.Point {
 	if l.Before == nil {
@@ -168,7 +187,7 @@ type paretoData struct {
 
 // spot notes where the mark of a row was drawn, and its numbers there: cost, and what the panel shows.
 func (d *paretoData) spot(p placed, at vg.Point, what string, v metrics.Value) {
-	says := fmt.Sprintf("%s: %s %s, %s %s", p.Label, what, bounds(v, 1), d.label, bounds(p.cost, d.factor))
+	says := fmt.Sprintf("%s: %s %s, %s %s", p.Label, what, bounds(v, 1), d.label, bounds(p.cost, d.factor)) + p.lead
 	if b := p.before; b != nil {
 		says += fmt.Sprintf("; in the other run accuracy %s, cost %s", Significant(b.Quality), Significant(d.factor*b.Cost))
 	}

@@ -13,5 +13,6 @@ type Term struct {
 type Mark struct {
 	Label string
 	Keys  []metrics.Key
-	Look  Look // a second mark of one look in a figure gets another shape
+	Look  Look          // a second mark of one look in a figure gets another shape
+	Lead  []metrics.Key // of the line that has its lead over the plane's reference; nil: its own line
 }
