@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -88,6 +89,26 @@ func browserAt(t testing.TB, width int64, file string, before ...chromedp.Action
 	do(append(before, chromedp.Navigate("file://"+file))...)
 	return do
 }
+
+// mainRun is the experiment main with 10 problems of each benchmark and one training seed.
+var mainRun = sync.OnceValues(func() (dir string, err error) {
+	dir = filepath.Join(shared, "small")
+	text, err := os.ReadFile("../../experiments/main.yaml")
+	if err == nil {
+		err = os.MkdirAll(dir, 0o777)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, "main.yaml"), append(regexp.MustCompile(`(?m)^large: .*$`).ReplaceAll(text, []byte("large: 200")), "\nevaluate: {seeds: [1], max_problems: 10}\n"...), 0o666)
+	}
+	if err != nil {
+		return "", err
+	}
+	var out, errs bytes.Buffer
+	if code := run([]string{"entrorouter", "run", filepath.Join(dir, "main.yaml"), "--out", filepath.Join(dir, "out"), "--figures", filepath.Join(dir, "fig")}, nil, &out, &errs); code != exitOK {
+		return "", fmt.Errorf("exit code %d: %s", code, errs.String())
+	}
+	return dir, nil
+})
 
 // click clicks what a selector finds first.
 func click(selector string) chromedp.Action { return chromedp.Click(selector, chromedp.ByQuery) }
@@ -166,33 +187,33 @@ func TestBrowserSortsATable(t *testing.T) {
 }
 
 func TestBrowserGoesFromACellToItsQuestions(t *testing.T) {
-	dir, err := smokeRun()
+	dir, err := mainRun()
 	if err != nil {
 		t.Fatal(err)
 	}
-	do := browser(t, 1280, "smoke", "--figures", filepath.Join(dir, "fig"), "--out", filepath.Join(dir, "out"))
-	do(click("[id='t-smoke/table'] .fold input"),
+	do := browser(t, 1280, filepath.Join(dir, "main.yaml"), "--figures", filepath.Join(dir, "fig"), "--out", filepath.Join(dir, "out"))
+	do(click("[id='t-main/table'] .fold input"),
 		chromedp.Evaluate(`(() => {
-			const table = document.querySelector("[id='t-smoke/table']");
+			const table = document.querySelector("[id='t-main/table']");
 			const at = [...table.querySelectorAll("thead tr:last-child th")].findIndex((head) => head.dataset.benchmark === "sim-aime24");
 			table.querySelector('tr[data-row="logistic"]').cells[at].querySelector("a").click();
 		})()`, nil), // one click
-		click(`#g-smoke-paper .grid tbody tr:not([hidden]) td`), chromedp.WaitVisible(".card h4", chromedp.ByQuery)) // two
+		click(`#g-main-paper .grid tbody tr:not([hidden]) td`), chromedp.WaitVisible(".card h4", chromedp.ByQuery)) // two
 	if of := tells[string](do, `document.querySelector(".card h4").textContent`); !strings.HasPrefix(of, "sim-aime24-") {
 		t.Errorf("two clicks lead to %q", of)
 	}
-	do(click(`[id='t-smoke/metrics'] tr[data-row="knn"] th a`)) // numbers on the large set: the row's name leads to its other questions
-	if row, from := tells[string](do, `document.querySelector("#g-smoke-paper [name=row]").value`), tells[string](do, `document.querySelector("#g-smoke-paper [name=benchmark]").value`); row != "knn" || from != "" {
+	do(click(`[id='t-main/metrics'] tr[data-row="knn"] th a`)) // numbers on the large set: the row's name leads to its other questions
+	if row, from := tells[string](do, `document.querySelector("#g-main-paper [name=row]").value`), tells[string](do, `document.querySelector("#g-main-paper [name=benchmark]").value`); row != "knn" || from != "" {
 		t.Errorf("the name of a row leads to row %q on benchmark %q", row, from)
 	}
 	do(chromedp.Evaluate(`history.back()`, nil), chromedp.WaitVisible(".card h4", chromedp.ByQuery))
-	do(chromedp.SetValue(`#g-smoke-paper [name=benchmark]`, "sim-aime24", chromedp.ByQuery), chromedp.Evaluate(`document.querySelector("#g-smoke-paper form").dispatchEvent(new Event("input"))`, nil), chromedp.Sleep(100*time.Millisecond))
+	do(chromedp.SetValue(`#g-main-paper [name=benchmark]`, "sim-aime24", chromedp.ByQuery), chromedp.Evaluate(`document.querySelector("#g-main-paper form").dispatchEvent(new Event("input"))`, nil), chromedp.Sleep(100*time.Millisecond))
 	hash := tells[string](do, "location.hash")
-	if !strings.HasPrefix(hash, "#q-smoke-paper-sim-aime24-") {
+	if !strings.HasPrefix(hash, "#q-main-paper-sim-aime24-") {
 		t.Errorf("the address is %s", hash)
 	}
 	do(click(".card .after"), chromedp.Sleep(100*time.Millisecond))
-	if next := tells[string](do, "location.hash"); next == hash || !strings.HasPrefix(next, "#q-smoke-paper-sim-aime24-") {
+	if next := tells[string](do, "location.hash"); next == hash || !strings.HasPrefix(next, "#q-main-paper-sim-aime24-") {
 		t.Errorf("after %s comes %s", hash, next)
 	}
 	hash = tells[string](do, "location.hash")
@@ -204,8 +225,8 @@ func TestBrowserGoesFromACellToItsQuestions(t *testing.T) {
 	if n := tells[int](do, `document.querySelectorAll(".card").length`); n != 0 {
 		t.Error("Escape leaves the card open")
 	}
-	do(click(`#g-smoke-paper [name=disagree]`))
-	if n := tells[int](do, `document.querySelectorAll("#g-smoke-paper .grid tbody tr:not([hidden]):not(.disagree)").length`); n > 0 {
+	do(click(`#g-main-paper [name=disagree]`))
+	if n := tells[int](do, `document.querySelectorAll("#g-main-paper .grid tbody tr:not([hidden]):not(.disagree)").length`); n > 0 {
 		t.Errorf("%d questions are left on which nobody disagrees", n)
 	}
 }
@@ -353,18 +374,11 @@ func TestBrowserSetsFormulas(t *testing.T) {
 
 // A claim opens with a click, and the second leads to a question on which its rows differ, with every answer graded.
 func TestBrowserGoesFromAClaimToAGradedAnswer(t *testing.T) {
-	dir, err := smokeRun()
+	dir, err := mainRun()
 	if err != nil {
 		t.Fatal(err)
 	}
-	as := t.TempDir() // the same run under the name that claims read
-	text, err := os.ReadFile(measurementsFile(filepath.Join(dir, "fig"), "smoke"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	put(t, measurementsFile(as, "main"), bytes.ReplaceAll(text, []byte("experiment=smoke"), []byte("experiment=main")))
-	put(t, filepath.Join(as, "main.yaml"), []byte("name: main\nbase: smoke.yaml\n"))
-	do := browser(t, 1280, filepath.Join(as, "main.yaml"), "--figures", as, "--out", filepath.Join(dir, "out"))
+	do := browser(t, 1280, filepath.Join(dir, "main.yaml"), "--figures", filepath.Join(dir, "fig"), "--out", filepath.Join(dir, "out"))
 	claim := tells[string](do, `document.querySelector(".sentence:has(a.question)").id`)
 	do(click(`[id="`+claim+`"] > summary`), click(`[id="`+claim+`"] a.question`), chromedp.WaitVisible(".card h4", chromedp.ByQuery))
 	if !strings.HasPrefix(tells[string](do, "location.hash"), "#q-main-paper-") {
@@ -375,6 +389,26 @@ func TestBrowserGoesFromAClaimToAGradedAnswer(t *testing.T) {
 	}
 	if to := tells[int](do, `new Set([...document.querySelectorAll(".card .decisions tbody tr")].map((r) => r.cells[3].textContent.split(" ")[0])).size`); to < 2 {
 		t.Errorf("on the question of %s no rows differ", claim)
+	}
+}
+
+// From a number of a recorded pool two clicks lead to a question with the answers that were recorded.
+func TestBrowserGoesFromACellOfARecordedPoolToItsQuestions(t *testing.T) {
+	const data = "../../../shared/data"
+	if _, err := os.Stat(data); err != nil {
+		t.Skip("the recorded answers are not here: " + data)
+	}
+	dir := t.TempDir()
+	at := []string{"recorded-lineage", "--data", data, "--out", filepath.Join(dir, "out"), "--figures", filepath.Join(dir, "fig")}
+	command(t, append([]string{"run"}, at...)...)
+	do := browser(t, 1280, at...)
+	do(chromedp.Evaluate(`document.querySelector('[id^="t-recorded-lineage/"] tr[data-row="entrorouter"] a').click()`, nil),
+		click(`#g-recorded-lineage-qwen3_lineage .grid tbody tr:not([hidden]) td`), chromedp.WaitVisible(".card h4", chromedp.ByQuery))
+	if row := tells[string](do, `document.querySelector("#g-recorded-lineage-qwen3_lineage [name=row]").value`); row != "entrorouter" {
+		t.Errorf("the questions are shown for row %q", row)
+	}
+	if answers := tells[[]string](do, `[...document.querySelectorAll(".card .answers tbody tr")].map((r) => r.cells[2].textContent)`); len(answers) < 3 {
+		t.Errorf("the card has answers %q", answers)
 	}
 }
 
