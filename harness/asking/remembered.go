@@ -14,6 +14,25 @@ import (
 	"golang.org/x/sync/singleflight"
 )
 
+// known is what is stored under a scope.
+type known struct {
+	rows   map[store.RolloutKey]kept
+	failed map[store.RolloutKey]store.Failed // asked for, and without an answer
+}
+
+// kept is a rollout that is stored.
+type kept struct {
+	Graded // Bucket is empty if this verifier has not graded it
+	gold   uint64
+	id     store.RolloutID
+}
+
+// Graded is a rollout reduced to what a profile or an outcome needs.
+type Graded struct {
+	Bucket routing.Bucket
+	Usage  cost.Usage
+}
+
 // conversations is what the talks of a run share.
 type conversations struct {
 	asking singleflight.Group // by revision and row
@@ -36,25 +55,6 @@ type message struct {
 type embeddings struct {
 	mu sync.Mutex
 	of map[store.Scope]map[store.TextKey][]float32
-}
-
-// Graded is a rollout reduced to what a profile or an outcome needs.
-type Graded struct {
-	Bucket routing.Bucket
-	Usage  cost.Usage
-}
-
-// kept is a rollout that is stored.
-type kept struct {
-	Graded // Bucket is empty if this verifier has not graded it
-	gold   uint64
-	id     store.RolloutID
-}
-
-// known is what is stored under a scope.
-type known struct {
-	rows   map[store.RolloutKey]kept
-	failed map[store.RolloutKey]store.Failed // asked for, and without an answer
 }
 
 // routers are the language models that route, as opposed to the experts they route to.

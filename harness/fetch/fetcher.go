@@ -12,9 +12,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// ErrUnknown says that there is no set of a name, or none that is published.
-var ErrUnknown = errors.New("unknown set")
-
 // Fetcher fetches sets into a data folder. All fields before Token are needed.
 type Fetcher struct {
 	Dir         string
@@ -31,6 +28,17 @@ type Fetcher struct {
 	Silence     time.Duration                         // without a byte, after which a connection is given up; 0: 90 seconds
 }
 
+// Sets lists the sets that are published, sorted.
+func (f *Fetcher) Sets() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.Benchmarks)), func(name string) bool {
+		b := f.Benchmarks[name]
+		return b.File == nil || b.File.Home == nil
+	})
+}
+
+// ErrUnknown says that there is no set of a name, or none that is published.
+var ErrUnknown = errors.New("unknown set")
+
 // How a set came to be in the data folder.
 type How string
 
@@ -46,12 +54,4 @@ type Result struct {
 	Rows      int
 	SHA256    string
 	How       How
-}
-
-// Sets lists the sets that are published, sorted.
-func (f *Fetcher) Sets() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(f.Benchmarks)), func(name string) bool {
-		b := f.Benchmarks[name]
-		return b.File == nil || b.File.Home == nil
-	})
 }

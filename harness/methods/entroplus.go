@@ -88,94 +88,6 @@ func newEntroPlus(s Setup, build builder) (routing.Method, error) {
 	return e, s.carriesOut(e.Training, "policy_features", &e.PolicyFeatures)
 }
 
-// prompts are the Stage II problems with u of every expert, at every price where the policy starts from what is expected.
-func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routing.TrainSet, from *expectation, work routing.Work) ([]train.Prompt, error) {
-	experts := len(set.Experts)
-	texts := routing.Texts(set.RL)
-	rows, err := policy.Encode(ctx, texts)
-	if err != nil {
-		return nil, err
-	}
-	prices := []float64{e.Lambda}
-	var rates [][]float64
-	var expected []stages.Expected
-	usd, _ := routing.Means(set.Examples(), experts)
-	unit := predict.DollarUnit(usd)
-	if from == nil {
-		rates, err = shrink(ctx, set, e.Prior, e.reading, e.fits, work)
-	} else if expected, err = from.of(ctx, texts); err == nil {
-		prices, unit = startingPrices(), from.unit
-		rates = shrunk(set.RL, e.Prior, func(i int) []float64 { return expected[i].Pass })
-	}
-	if err != nil {
-		return nil, err
-	}
-	prompts := make([]train.Prompt, 0, len(set.RL)*len(prices))
-	for i, x := range set.RL {
-		for _, lambda := range prices {
-			reward := make([]float64, experts)
-			for m := range reward {
-				k := rates[i][m]
-				if e.StrongestKappa == "one" && m == experts-1 {
-					k = 1
-				}
-				c := x.USD[m] / unit
-				if e.Cost == "token" {
-					c = set.C[m] / predict.DollarUnit(set.C)
-				}
-				reward[m] = k - lambda*c
-			}
-			prompt := train.Prompt{ID: x.Problem.ID, Row: rows[i], Reward: reward} // a text that is cut solves nothing and costs nothing
-			if from != nil {
-				prompt.ID = fmt.Sprintf("%s at %g", x.Problem.ID, lambda)
-				prompt.Row = from.start(e.Lambda).At(lambda, rows[i], expected[i])
-			}
-			prompts = append(prompts, prompt)
-		}
-	}
-	return prompts, nil
-}
-
-// Shrink returns the pass rates of the Stage II problems [problems][M] shrunk to a text regression that is fitted to the
-// Stage I problems and counts as prior rollouts: (N*kappa + prior*p) / (N + prior). With prior 0 they are as measured. texts may be nil.
-func Shrink(ctx context.Context, set routing.TrainSet, prior float64, texts *features.Texts, work routing.Work) ([][]float64, error) {
-	return shrink(ctx, set, prior, features.Reading{Of: (Setup{Spec: &spec.Experiment{}}).textFeatures(spec.ReadStructure, spec.ReadWords), Memory: texts}, nil, work)
-}
-
-// shrink is Shrink by a regression on other features.
-func shrink(ctx context.Context, set routing.TrainSet, prior float64, by features.Reading, fits *predict.Fits, work routing.Work) ([][]float64, error) {
-	if prior == 0 {
-		return shrunk(set.RL, 0, nil), nil
-	}
-	text := &logistic{L2: predict.PenaltyGrid(), Cost: "mean", reading: by, fits: fits}
-	fitted, err := text.fit(ctx, set.SFT, len(set.Experts), work)
-	if err != nil {
-		return nil, fmt.Errorf("text regression: %w", err)
-	}
-	expected, err := fitted.Predict(ctx, routing.Texts(set.RL))
-	if err != nil {
-		return nil, err
-	}
-	return shrunk(set.RL, prior, func(i int) []float64 { return expected[i].Pass }), nil
-}
-
-// shrunk are pass rates [problems][M] shrunk to those that are expected of each problem; with prior 0 as measured.
-func shrunk(problems []routing.Example, prior float64, expected func(i int) []float64) [][]float64 {
-	rates := make([][]float64, len(problems))
-	for i, x := range problems {
-		rates[i] = slices.Clone(x.Kappa)
-		if prior == 0 {
-			continue
-		}
-		p := expected(i)
-		for m, k := range rates[i] {
-			n := float64(x.Samples[m])
-			rates[i][m] = (n*k + prior*p[m]) / (n + prior)
-		}
-	}
-	return rates
-}
-
 // Fit implements routing.Method.
 func (e *entroPlus) Fit(ctx context.Context, set routing.TrainSet, work routing.Work) (routing.Router, error) {
 	if e.rows == nil {
@@ -273,4 +185,92 @@ func (e *entroPlus) expect(ctx context.Context, set routing.TrainSet, work routi
 		}
 	}
 	return x, nil
+}
+
+// prompts are the Stage II problems with u of every expert, at every price where the policy starts from what is expected.
+func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routing.TrainSet, from *expectation, work routing.Work) ([]train.Prompt, error) {
+	experts := len(set.Experts)
+	texts := routing.Texts(set.RL)
+	rows, err := policy.Encode(ctx, texts)
+	if err != nil {
+		return nil, err
+	}
+	prices := []float64{e.Lambda}
+	var rates [][]float64
+	var expected []stages.Expected
+	usd, _ := routing.Means(set.Examples(), experts)
+	unit := predict.DollarUnit(usd)
+	if from == nil {
+		rates, err = shrink(ctx, set, e.Prior, e.reading, e.fits, work)
+	} else if expected, err = from.of(ctx, texts); err == nil {
+		prices, unit = startingPrices(), from.unit
+		rates = shrunk(set.RL, e.Prior, func(i int) []float64 { return expected[i].Pass })
+	}
+	if err != nil {
+		return nil, err
+	}
+	prompts := make([]train.Prompt, 0, len(set.RL)*len(prices))
+	for i, x := range set.RL {
+		for _, lambda := range prices {
+			reward := make([]float64, experts)
+			for m := range reward {
+				k := rates[i][m]
+				if e.StrongestKappa == "one" && m == experts-1 {
+					k = 1
+				}
+				c := x.USD[m] / unit
+				if e.Cost == "token" {
+					c = set.C[m] / predict.DollarUnit(set.C)
+				}
+				reward[m] = k - lambda*c
+			}
+			prompt := train.Prompt{ID: x.Problem.ID, Row: rows[i], Reward: reward} // a text that is cut solves nothing and costs nothing
+			if from != nil {
+				prompt.ID = fmt.Sprintf("%s at %g", x.Problem.ID, lambda)
+				prompt.Row = from.start(e.Lambda).At(lambda, rows[i], expected[i])
+			}
+			prompts = append(prompts, prompt)
+		}
+	}
+	return prompts, nil
+}
+
+// Shrink returns the pass rates of the Stage II problems [problems][M] shrunk to a text regression that is fitted to the
+// Stage I problems and counts as prior rollouts: (N*kappa + prior*p) / (N + prior). With prior 0 they are as measured. texts may be nil.
+func Shrink(ctx context.Context, set routing.TrainSet, prior float64, texts *features.Texts, work routing.Work) ([][]float64, error) {
+	return shrink(ctx, set, prior, features.Reading{Of: (Setup{Spec: &spec.Experiment{}}).textFeatures(spec.ReadStructure, spec.ReadWords), Memory: texts}, nil, work)
+}
+
+// shrink is Shrink by a regression on other features.
+func shrink(ctx context.Context, set routing.TrainSet, prior float64, by features.Reading, fits *predict.Fits, work routing.Work) ([][]float64, error) {
+	if prior == 0 {
+		return shrunk(set.RL, 0, nil), nil
+	}
+	text := &logistic{L2: predict.PenaltyGrid(), Cost: "mean", reading: by, fits: fits}
+	fitted, err := text.fit(ctx, set.SFT, len(set.Experts), work)
+	if err != nil {
+		return nil, fmt.Errorf("text regression: %w", err)
+	}
+	expected, err := fitted.Predict(ctx, routing.Texts(set.RL))
+	if err != nil {
+		return nil, err
+	}
+	return shrunk(set.RL, prior, func(i int) []float64 { return expected[i].Pass }), nil
+}
+
+// shrunk are pass rates [problems][M] shrunk to those that are expected of each problem; with prior 0 as measured.
+func shrunk(problems []routing.Example, prior float64, expected func(i int) []float64) [][]float64 {
+	rates := make([][]float64, len(problems))
+	for i, x := range problems {
+		rates[i] = slices.Clone(x.Kappa)
+		if prior == 0 {
+			continue
+		}
+		p := expected(i)
+		for m, k := range rates[i] {
+			n := float64(x.Samples[m])
+			rates[i][m] = (n*k + prior*p[m]) / (n + prior)
+		}
+	}
+	return rates
 }

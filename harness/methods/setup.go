@@ -20,16 +20,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/stages"
 )
 
-// sets says whether a row names a parameter.
-func sets(row spec.Method, param string) bool {
-	for i := 0; i+1 < len(row.Params.Content); i += 2 {
-		if row.Params.Content[i].Value == param {
-			return true
-		}
-	}
-	return false
-}
-
 // Setup is what a method is built from: its own entry of the spec, the knobs it shares with others, and the
 // backend that trains networks.
 type Setup struct {
@@ -47,6 +37,19 @@ type Setup struct {
 
 	Prices map[string]cost.Price // the experiment's price list, by model; nil: not known yet
 	Data   string                // folder of data files; empty: none was named
+}
+
+// builder builds the method that a spec names.
+type builder func(Setup) (routing.Method, error)
+
+// unknownError says that there is no such kind.
+type unknownError struct {
+	name  string
+	known []string
+}
+
+func (e unknownError) Error() string {
+	return fmt.Sprintf("unknown method %q; known: %v", e.name, e.known)
 }
 
 // Asking is a method whose routers ask language models, experts or others, for every decision. Since that costs, they
@@ -86,18 +89,8 @@ type Servers interface {
 	Ask(ctx context.Context, model experts.Endpoint, s spec.Sampling, asks []experts.Ask) ([]experts.Completion, error)
 }
 
-// builder builds the method that a spec names.
-type builder func(Setup) (routing.Method, error)
-
-// unknownError says that there is no such kind.
-type unknownError struct {
-	name  string
-	known []string
-}
-
-func (e unknownError) Error() string {
-	return fmt.Sprintf("unknown method %q; known: %v", e.name, e.known)
-}
+// Embed returns the vectors of texts in their order by a model for vectors, asking for none twice.
+type Embed func(ctx context.Context, model experts.Endpoint, texts []string) ([][]float32, error)
 
 // profiled returns the training problems of both stages. A method that learns from none would be a guess.
 func profiled(m routing.Method, train routing.TrainSet) ([]routing.Example, error) {
@@ -113,5 +106,12 @@ func paramFault(m spec.Method, param, format string, args ...any) error {
 	return spec.Faults{{File: m.File, Line: cmp.Or(m.Params.Line, m.Line), Path: strings.TrimPrefix(m.Path+".params."+param, "."), Text: fmt.Sprintf(format, args...)}}
 }
 
-// Embed returns the vectors of texts in their order by a model for vectors, asking for none twice.
-type Embed func(ctx context.Context, model experts.Endpoint, texts []string) ([][]float32, error)
+// sets says whether a row names a parameter.
+func sets(row spec.Method, param string) bool {
+	for i := 0; i+1 < len(row.Params.Content); i += 2 {
+		if row.Params.Content[i].Value == param {
+			return true
+		}
+	}
+	return false
+}

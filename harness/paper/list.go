@@ -2,45 +2,6 @@
 
 package paper
 
-// Repeated is one row that the paper prints in several tables: its cells have to agree in every digit that is printed.
-type Repeated struct {
-	Rows     []string `yaml:"rows"`     // table:row, at least two
-	Mismatch []string `yaml:"mismatch"` // recorded: "table:row benchmark unit"
-	Reason   string   `yaml:"reason"`
-
-	line int
-}
-
-// Costs is what the costs of a table are made of: the answers of experts at their prices.
-type Costs struct {
-	Table    string            `yaml:"table"`
-	Experts  map[string]Expert `yaml:"experts"` // by row; that of another table is written table:row
-	Apart    float64           `yaml:"apart"`   // an expert's mean tokens on a benchmark are at most so many times another's; at least 1
-	Random   string            `yaml:"random"`  // the row that draws one of them uniformly; empty: none
-	Between  []string          `yaml:"between"` // rows, of any table, that ask one of them each time
-	Mismatch []string          `yaml:"mismatch"`
-	Reason   string            `yaml:"reason"`
-
-	line int
-}
-
-// Expert is what an expert's answers cost.
-type Expert struct {
-	Price float64 `yaml:"price"` // dollars per million tokens written, above 0
-	Limit float64 `yaml:"limit"` // most tokens of an answer, above 0
-}
-
-// Totals are the control totals of a table, as they were read from the paper: of every row and of every column the sum of
-// the accuracies and the sum of the costs, the printed averages among them. A cell that is not as it was moves one of
-// each, which names it.
-type Totals struct {
-	Table   string                `yaml:"table"`
-	Rows    map[string][2]float64 `yaml:"rows"`
-	Columns map[string][2]float64 `yaml:"columns"`
-
-	line int
-}
-
 // List is a file of claims.
 type List struct {
 	// Sizes are numbers of questions that a benchmark may have had; a claim is tried with each and holds if it holds
@@ -100,6 +61,45 @@ type Granularity struct {
 	Count     int      `yaml:"count"`     // questions x runs; 0: that of the tables
 	Mismatch  []string `yaml:"mismatch"`  // recorded: "row benchmark"
 	Reason    string   `yaml:"reason"`
+
+	line int
+}
+
+// Repeated is one row that the paper prints in several tables: its cells have to agree in every digit that is printed.
+type Repeated struct {
+	Rows     []string `yaml:"rows"`     // table:row, at least two
+	Mismatch []string `yaml:"mismatch"` // recorded: "table:row benchmark unit"
+	Reason   string   `yaml:"reason"`
+
+	line int
+}
+
+// Costs is what the costs of a table are made of: the answers of experts at their prices.
+type Costs struct {
+	Table    string            `yaml:"table"`
+	Experts  map[string]Expert `yaml:"experts"` // by row; that of another table is written table:row
+	Apart    float64           `yaml:"apart"`   // an expert's mean tokens on a benchmark are at most so many times another's; at least 1
+	Random   string            `yaml:"random"`  // the row that draws one of them uniformly; empty: none
+	Between  []string          `yaml:"between"` // rows, of any table, that ask one of them each time
+	Mismatch []string          `yaml:"mismatch"`
+	Reason   string            `yaml:"reason"`
+
+	line int
+}
+
+// Expert is what an expert's answers cost.
+type Expert struct {
+	Price float64 `yaml:"price"` // dollars per million tokens written, above 0
+	Limit float64 `yaml:"limit"` // most tokens of an answer, above 0
+}
+
+// Totals are the control totals of a table, as they were read from the paper: of every row and of every column the sum of
+// the accuracies and the sum of the costs, the printed averages among them. A cell that is not as it was moves one of
+// each, which names it.
+type Totals struct {
+	Table   string                `yaml:"table"`
+	Rows    map[string][2]float64 `yaml:"rows"`
+	Columns map[string][2]float64 `yaml:"columns"`
 
 	line int
 }

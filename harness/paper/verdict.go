@@ -30,9 +30,6 @@ const (
 	whyTwoCosts  = "hull gains at two costs" // metric equal-cost compares such rows
 )
 
-// nearly is the share of pools on which a sentence has to be true, or not, for a verdict: 23 of 24.
-const nearly = 0.95
-
 // Contrast is a difference A - B with its interval.
 type Contrast struct {
 	metrics.Value
@@ -48,19 +45,23 @@ type Contrast struct {
 	spread    metrics.Mean // the error of training seeds, where lines of single seeds tell it
 }
 
-// Judged is an ordering on one scale.
-type Judged struct {
-	Scale   Scale
-	Verdict string
-	Shows   string     // of Untestable and Assumed: what the difference would say; otherwise empty
-	Why     string     // why Verdict, or Shows, is inconclusive whatever the interval: one of the constants below; otherwise empty
-	Delta   *Contrast  // in the metric's unit; nil: not measured
-	Cost    *Contrast  // of accuracies: in percent of the strongest expert's cost
-	Equal   *EqualCost // of accuracies
-	AtEqual string     // the verdict by Equal, as the sentence has it; empty without
-	Reason  string     // of Untestable and Assumed
-	Tested  *Tested    // the test behind the verdict, adjusted for the others; nil: there is none
-	Missing string     // of NotRun: what there is no measurement of
+// decides says whether there is an interval that a verdict can be read off.
+func (c Contrast) decides() bool { return c.Bounded && (!c.Once || c.These) }
+
+// level says whether two rows are the same whatever is drawn: two routers that decide alike.
+func (c Contrast) level() bool { return c.Bounded && c.Low == 0 && c.High == 0 }
+
+// why says why a verdict is inconclusive whatever the interval; empty: it is not, or by the interval alone.
+func (c Contrast) why(verdict string) string {
+	if verdict == Inconclusive && c.level() {
+		return whyLevel
+	}
+	return ""
+}
+
+func negative(v metrics.Value) metrics.Value {
+	v.Number, v.Low, v.High = -v.Number, -v.High, -v.Low
+	return v
 }
 
 // EqualCost is two rows at equal cost, and the only thing that a sentence about it reads: how far each lies, at its own cost, above
@@ -69,20 +70,6 @@ type Judged struct {
 type EqualCost struct {
 	A, B Contrast
 	Told Contrast // as a number of A - B: of the two, the lead that the sentence is about
-}
-
-// Row is an ordering with its verdicts.
-type Row struct {
-	Section  *Section
-	Ordering *Ordering
-	Paper    string // the paper's numbers: A vs B
-	PaperHas bool   // the paper's own table has the order
-	Judged   []Judged
-}
-
-// overruled is the verdict on what rests on something that no difference can decide.
-func overruled(needs string) string {
-	return map[string]string{languageModel: Untestable, assumption: Assumed}[needs]
 }
 
 // better is the greater of both leads, as a number of A - B.
@@ -109,19 +96,29 @@ func (e EqualCost) told(is string) Contrast {
 	return e.turned()
 }
 
-// why says why a verdict is inconclusive whatever the interval; empty: it is not, or by the interval alone.
-func (c Contrast) why(verdict string) string {
-	if verdict == Inconclusive && c.level() {
-		return whyLevel
-	}
-	return ""
+// Judged is an ordering on one scale.
+type Judged struct {
+	Scale   Scale
+	Verdict string
+	Shows   string     // of Untestable and Assumed: what the difference would say; otherwise empty
+	Why     string     // why Verdict, or Shows, is inconclusive whatever the interval: one of the constants below; otherwise empty
+	Delta   *Contrast  // in the metric's unit; nil: not measured
+	Cost    *Contrast  // of accuracies: in percent of the strongest expert's cost
+	Equal   *EqualCost // of accuracies
+	AtEqual string     // the verdict by Equal, as the sentence has it; empty without
+	Reason  string     // of Untestable and Assumed
+	Tested  *Tested    // the test behind the verdict, adjusted for the others; nil: there is none
+	Missing string     // of NotRun: what there is no measurement of
 }
 
-// decides says whether there is an interval that a verdict can be read off.
-func (c Contrast) decides() bool { return c.Bounded && (!c.Once || c.These) }
-
-// level says whether two rows are the same whatever is drawn: two routers that decide alike.
-func (c Contrast) level() bool { return c.Bounded && c.Low == 0 && c.High == 0 }
+// Row is an ordering with its verdicts.
+type Row struct {
+	Section  *Section
+	Ordering *Ordering
+	Paper    string // the paper's numbers: A vs B
+	PaperHas bool   // the paper's own table has the order
+	Judged   []Judged
+}
 
 // Tested is a verdict among many.
 type Tested struct {
@@ -138,6 +135,9 @@ type Pools struct {
 	Least, Most float64
 }
 
+// nearly is the share of pools on which a sentence has to be true, or not, for a verdict: 23 of 24.
+const nearly = 0.95
+
 func (p Pools) verdict() string {
 	switch most := nearly * float64(p.Of); {
 	case float64(p.Came) >= most:
@@ -153,7 +153,7 @@ func (p Pools) number(median float64, decimals int) string {
 	return fmt.Sprintf("on %d of %d pools, %s (%s to %s)", p.Came, p.Of, signed(median, decimals), report.Fixed(p.Least, decimals), report.Fixed(p.Most, decimals))
 }
 
-func negative(v metrics.Value) metrics.Value {
-	v.Number, v.Low, v.High = -v.Number, -v.High, -v.Low
-	return v
+// overruled is the verdict on what rests on something that no difference can decide.
+func overruled(needs string) string {
+	return map[string]string{languageModel: Untestable, assumption: Assumed}[needs]
 }

@@ -15,6 +15,26 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
+// Run is what an experiment left behind, to be shown.
+type Run struct {
+	Spec         *spec.Resolved
+	Measurements *metrics.Set
+	Before       *metrics.Set // of another run, whose points planes show beside these; nil: of none
+	Style        report.Style // of its tables
+
+	// RouterMS is how long a row that trains a language model took to decide about a question, in milliseconds, by its id. It repeats
+	// nowhere, so no measurement has it; nil: it is not known, as where measurements are all there is.
+	RouterMS map[string]float64
+}
+
+// arena is the arena that figures show: the one with the most problems.
+func (r *Run) arena() string {
+	if r.Spec.Experiment.Large > 0 {
+		return metrics.LargeArena
+	}
+	return metrics.PaperArena
+}
+
 // reference says which rows do not compete for the best: the strongest expert of the pool, and those that stand apart.
 func (r *Run) reference(m spec.Method, pool spec.Pool) (bool, error) {
 	if id, ok := r.asks(m, pool); ok && id == r.strongest(pool) {
@@ -30,14 +50,6 @@ func (r *Run) label(m spec.Method) string {
 		return m.RowLabel() + " (linear head on a frozen LM)"
 	}
 	return m.RowLabel()
-}
-
-// arena is the arena that figures show: the one with the most problems.
-func (r *Run) arena() string {
-	if r.Spec.Experiment.Large > 0 {
-		return metrics.LargeArena
-	}
-	return metrics.PaperArena
 }
 
 // shown are the rows that a figure shows: those the output names, or all of them, but none that could not be fitted.
@@ -93,18 +105,6 @@ func (r *Run) expertTerms() []report.Term {
 		terms = append(terms, report.Term{Value: e.ID, Label: r.expertLabel(e.ID)})
 	}
 	return terms
-}
-
-// Run is what an experiment left behind, to be shown.
-type Run struct {
-	Spec         *spec.Resolved
-	Measurements *metrics.Set
-	Before       *metrics.Set // of another run, whose points planes show beside these; nil: of none
-	Style        report.Style // of its tables
-
-	// RouterMS is how long a row that trains a language model took to decide about a question, in milliseconds, by its id. It repeats
-	// nowhere, so no measurement has it; nil: it is not known, as where measurements are all there is.
-	RouterMS map[string]float64
 }
 
 // strongest returns the id of the dearest expert of a pool: the paper's reference.

@@ -126,11 +126,6 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 	return append(tables, lt), nil
 }
 
-// meanGain is the column that says which row is above all others at equal cost.
-func meanGain() report.Column {
-	return report.Column{Title: "Mean gain", Unit: units.MeanGain, Decimals: 2, Better: report.Higher, Lead: units.MeanLead}
-}
-
 // foldTables has one table a pool and stratum, and one of predictions a pool. A pool of one benchmark has the table of all questions alone.
 func (r *Run) foldTables(name string) ([]*report.Table, error) {
 	x := &r.Spec.Experiment
@@ -210,6 +205,11 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 		}
 	}
 	return tables, nil
+}
+
+// meanGain is the column that says which row is above all others at equal cost.
+func meanGain() report.Column {
+	return report.Column{Title: "Mean gain", Unit: units.MeanGain, Decimals: 2, Better: report.Higher, Lead: units.MeanLead}
 }
 
 // order puts the stratum of all questions first.

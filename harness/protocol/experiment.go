@@ -16,64 +16,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/steps"
 )
 
-// bench is one test benchmark in an arena: its problems and what every expert does on them.
-type bench struct {
-	*steps.Step // makes outcomes.csv
-	e           *experiment
-	set         *problemSet
-	name        string
-	runs        int              // a problem; 1 where outcomes are expectations
-	experts     []routing.Expert // whose outcomes these are
-	self        *bench           // the same of the model that plays the router; nil: no row needs it
-}
-
-// arena is an arena of the book with the steps that make it. It is filled when it is first read.
-type arena struct {
-	book.Arena
-	benches []*bench
-}
-
-// fit is one method trained with one seed, and its decisions on every arena.
-//
-// A row that is matched to another is two steps: the fit, which does not know what the row is matched to and sweeps its
-// knob, and the match, which finds the setting and reads its decisions off the sweep. The same fit serves every match.
-type fit struct {
-	*steps.Step
-	e    *experiment
-	row  spec.Method
-	seed uint64
-
-	method    routing.Method
-	unmatched *fit // the fit behind a match, whose knob is set to what matched spends; nil: not matched
-	matched   *fit
-	hindsight bool // the row reads the outcomes it is scored on
-	asking    bool // the row asks language models for every decision
-}
-
-// problemSet is a draw of one benchmark.
-type problemSet struct {
-	*steps.Step
-	e         *experiment
-	benchmark string
-	n         int
-
-	read     bool
-	problems []routing.Problem
-	latents  []routing.Latent // [len(problems)] of a generated set, else nil
-}
-
-// profile is the measured pass rates of a problem set (section 3.2): Rollouts rollouts of every expert and of the
-// probe on every problem. The paper stops at the probe where it passes; every expert is asked all the same, since
-// the ablation without the gate needs their rates. A profile of test problems (split Strata) needs no probe.
-type profile struct {
-	*want
-	*steps.Step
-	e     *experiment
-	set   *problemSet
-	probe *routing.Expert // nil: not asked
-	read  *routing.Profile
-}
-
 // Versions of the steps: raised when a change of code changes what a step means, so that stored entries of the old
 // meaning are not taken for the new one.
 const (
@@ -112,6 +54,18 @@ type experiment struct {
 	train                 *routing.TrainSet
 }
 
+// problemSet is a draw of one benchmark.
+type problemSet struct {
+	*steps.Step
+	e         *experiment
+	benchmark string
+	n         int
+
+	read     bool
+	problems []routing.Problem
+	latents  []routing.Latent // [len(problems)] of a generated set, else nil
+}
+
 // want is the answers that a step reads: so many runs of every problem of a set from some experts.
 type want struct {
 	step *steps.Step
@@ -119,4 +73,50 @@ type want struct {
 	asking.Block
 
 	unanswered string // digest of the answers that were known not to be had when the step was planned; empty: none
+}
+
+// profile is the measured pass rates of a problem set (section 3.2): Rollouts rollouts of every expert and of the
+// probe on every problem. The paper stops at the probe where it passes; every expert is asked all the same, since
+// the ablation without the gate needs their rates. A profile of test problems (split Strata) needs no probe.
+type profile struct {
+	*want
+	*steps.Step
+	e     *experiment
+	set   *problemSet
+	probe *routing.Expert // nil: not asked
+	read  *routing.Profile
+}
+
+// bench is one test benchmark in an arena: its problems and what every expert does on them.
+type bench struct {
+	*steps.Step // makes outcomes.csv
+	e           *experiment
+	set         *problemSet
+	name        string
+	runs        int              // a problem; 1 where outcomes are expectations
+	experts     []routing.Expert // whose outcomes these are
+	self        *bench           // the same of the model that plays the router; nil: no row needs it
+}
+
+// arena is an arena of the book with the steps that make it. It is filled when it is first read.
+type arena struct {
+	book.Arena
+	benches []*bench
+}
+
+// fit is one method trained with one seed, and its decisions on every arena.
+//
+// A row that is matched to another is two steps: the fit, which does not know what the row is matched to and sweeps its
+// knob, and the match, which finds the setting and reads its decisions off the sweep. The same fit serves every match.
+type fit struct {
+	*steps.Step
+	e    *experiment
+	row  spec.Method
+	seed uint64
+
+	method    routing.Method
+	unmatched *fit // the fit behind a match, whose knob is set to what matched spends; nil: not matched
+	matched   *fit
+	hindsight bool // the row reads the outcomes it is scored on
+	asking    bool // the row asks language models for every decision
 }

@@ -99,24 +99,6 @@ func (s *problemSet) known(ctx context.Context) ([]routing.Problem, error) {
 	return nil, nil
 }
 
-// ids are those of all problems by text. Of problems that share a text the first counts.
-func (e *experiment) ids(ctx context.Context) (map[string]string, error) {
-	ids := map[string]string{}
-	add := func(problems []routing.Problem, _ []routing.Latent) error {
-		addIDs(ids, problems)
-		return nil
-	}
-	return ids, errors.Join(e.known(ctx, add), e.asked(ctx, add))
-}
-
-func addIDs(ids map[string]string, problems []routing.Problem) {
-	for _, p := range problems {
-		if _, ok := ids[p.Text]; !ok {
-			ids[p.Text] = p.ID
-		}
-	}
-}
-
 // known are the problems that simulated experts may be asked.
 func (e *experiment) known(ctx context.Context, add func([]routing.Problem, []routing.Latent) error) error {
 	for i, s := range e.sets {
@@ -148,4 +130,22 @@ func (e *experiment) asked(ctx context.Context, add func([]routing.Problem, []ro
 		}
 	}
 	return nil
+}
+
+// ids are those of all problems by text. Of problems that share a text the first counts.
+func (e *experiment) ids(ctx context.Context) (map[string]string, error) {
+	ids := map[string]string{}
+	add := func(problems []routing.Problem, _ []routing.Latent) error {
+		addIDs(ids, problems)
+		return nil
+	}
+	return ids, errors.Join(e.known(ctx, add), e.asked(ctx, add))
+}
+
+func addIDs(ids map[string]string, problems []routing.Problem) {
+	for _, p := range problems {
+		if _, ok := ids[p.Text]; !ok {
+			ids[p.Text] = p.ID
+		}
+	}
 }

@@ -36,6 +36,75 @@ type Run struct {
 	models  *lm.Models
 }
 
+// RememberedStates bounds what is kept in memory of what frozen layers of language models made of texts, in bytes.
+const RememberedStates = 2 << 30
+
+// rememberedTexts bounds the memory of what texts are made of, in bytes: about 60,000 texts read in two ways.
+const rememberedTexts = 128 << 20
+
+// rememberedStages bounds the memory of what Stage I came to, in bytes.
+const rememberedStages = 64 << 20
+
+// rememberedFits bounds the memory of regressions: each has about a hundred kilobytes, more with more features.
+const rememberedFits = 500
+
+// begin opens what the policies of a run compute on, then the store; to look at a store no backend is needed. Language models
+// are opened when one is asked for.
+func begin(r *spec.Resolved, o steps.Options) (*Run, error) {
+	run := &Run{}
+	states := ""
+	if !o.Look {
+		states = filepath.Join(o.Out, "states")
+	}
+	run.models = lm.NewModels(RememberedStates, states)
+	if o.Priced {
+		run.models = lm.PlannedModels()
+	}
+	var err error
+	if !o.Look {
+		name := r.Experiment.Policy.Backend
+		if name == "xla" && o.Plugin != "" {
+			name += ":" + o.Plugin
+		}
+		if run.backend, err = policy.OpenBackend(name); err != nil {
+			return nil, fmt.Errorf("%w: policy.backend: %v", spec.ErrUsage, err)
+		}
+		if platform := policy.Platform(run.backend); platform != "" {
+			o.Env = maps.Clone(o.Filled().Env)
+			o.Env["platform"] = platform
+		}
+	}
+	if run.Plan, err = steps.Open(r, o); err != nil {
+		run.Close()
+		return nil, err
+	}
+	return run, nil
+}
+
+// Close frees what the run holds.
+func (r *Run) Close() {
+	for _, a := range []*asking.Asker{r.Asker, r.rows} {
+		if a != nil {
+			a.Close()
+		}
+	}
+	if r.models != nil {
+		// What it wrote can be computed again.
+		_ = r.models.Close()
+	}
+	if r.Plan != nil {
+		// What was written is synced; what remains is to let others write.
+		_ = r.Plan.Close()
+	}
+	if r.backend != nil {
+		r.backend.Finalize()
+	}
+}
+
+func (r *Run) fitting(members *steps.Pool) fitting {
+	return fitting{Plan: r.Plan, pool: members, backend: r.backend, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), regressions: predict.NewFits(rememberedFits), models: r.models}
+}
+
 // ask calls f with what asks for the rows of a run whose experts are asked for nothing: one row at a time. What answers are stored in is opened
 // when it is first called.
 func (r *Run) ask(ctx context.Context, pool *steps.Pool, f func(*asking.Asker) error) error {
@@ -96,73 +165,4 @@ func (s servers) Ask(ctx context.Context, model experts.Endpoint, sampling spec.
 		return err
 	})
 	return answers, err
-}
-
-// Close frees what the run holds.
-func (r *Run) Close() {
-	for _, a := range []*asking.Asker{r.Asker, r.rows} {
-		if a != nil {
-			a.Close()
-		}
-	}
-	if r.models != nil {
-		// What it wrote can be computed again.
-		_ = r.models.Close()
-	}
-	if r.Plan != nil {
-		// What was written is synced; what remains is to let others write.
-		_ = r.Plan.Close()
-	}
-	if r.backend != nil {
-		r.backend.Finalize()
-	}
-}
-
-// RememberedStates bounds what is kept in memory of what frozen layers of language models made of texts, in bytes.
-const RememberedStates = 2 << 30
-
-// begin opens what the policies of a run compute on, then the store; to look at a store no backend is needed. Language models
-// are opened when one is asked for.
-func begin(r *spec.Resolved, o steps.Options) (*Run, error) {
-	run := &Run{}
-	states := ""
-	if !o.Look {
-		states = filepath.Join(o.Out, "states")
-	}
-	run.models = lm.NewModels(RememberedStates, states)
-	if o.Priced {
-		run.models = lm.PlannedModels()
-	}
-	var err error
-	if !o.Look {
-		name := r.Experiment.Policy.Backend
-		if name == "xla" && o.Plugin != "" {
-			name += ":" + o.Plugin
-		}
-		if run.backend, err = policy.OpenBackend(name); err != nil {
-			return nil, fmt.Errorf("%w: policy.backend: %v", spec.ErrUsage, err)
-		}
-		if platform := policy.Platform(run.backend); platform != "" {
-			o.Env = maps.Clone(o.Filled().Env)
-			o.Env["platform"] = platform
-		}
-	}
-	if run.Plan, err = steps.Open(r, o); err != nil {
-		run.Close()
-		return nil, err
-	}
-	return run, nil
-}
-
-// rememberedTexts bounds the memory of what texts are made of, in bytes: about 60,000 texts read in two ways.
-const rememberedTexts = 128 << 20
-
-// rememberedStages bounds the memory of what Stage I came to, in bytes.
-const rememberedStages = 64 << 20
-
-// rememberedFits bounds the memory of regressions: each has about a hundred kilobytes, more with more features.
-const rememberedFits = 500
-
-func (r *Run) fitting(members *steps.Pool) fitting {
-	return fitting{Plan: r.Plan, pool: members, backend: r.backend, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), regressions: predict.NewFits(rememberedFits), models: r.models}
 }

@@ -22,9 +22,6 @@ func value(set *metrics.Set, unit string, keys []metrics.Key) (metrics.Measureme
 	return m, v, nil
 }
 
-// perThousand scales dollars a question to dollars a thousand questions, numbers a reader can say.
-const perThousand = 1000
-
 // ends writes a value and its interval, which may be empty.
 func ends(v metrics.Value) []string {
 	if !v.Bounded {
@@ -32,6 +29,9 @@ func ends(v metrics.Value) []string {
 	}
 	return []string{metrics.Format(v.Number, v.Decimals), metrics.Format(v.Low, v.Decimals), metrics.Format(v.High, v.Decimals)}
 }
+
+// perThousand scales dollars a question to dollars a thousand questions, numbers a reader can say.
+const perThousand = 1000
 
 // seedsOf are the values of single training seeds, each with its seed.
 func seedsOf(set *metrics.Set, unit string, keys []metrics.Key) iter.Seq2[string, metrics.Value] {

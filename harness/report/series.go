@@ -10,12 +10,6 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// sample is a point of a line with the range over seeds.
-type sample struct {
-	x            float64
-	y, low, high float64
-}
-
 // series is one line.
 type series struct {
 	label  string
@@ -27,8 +21,11 @@ type series struct {
 	points []sample
 }
 
-// number writes a number with all its digits.
-func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+// sample is a point of a line with the range over seeds.
+type sample struct {
+	x            float64
+	y, low, high float64
+}
 
 func (s series) line() draw.LineStyle {
 	if s.first {
@@ -36,3 +33,6 @@ func (s series) line() draw.LineStyle {
 	}
 	return draw.LineStyle{Color: s.color, Width: 1.2, Dashes: s.dashes}
 }
+
+// number writes a number with all its digits.
+func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

@@ -16,15 +16,6 @@ import (
 	"strings"
 )
 
-// Env reads what was written beside an entry about its making into v.
-func (e Entry) Env(v any) error {
-	data, err := os.ReadFile(e.Path(envFile))
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(data, v)
-}
-
 var (
 	// ErrMissing says that nothing is stored under a recipe.
 	ErrMissing = errors.New("not in the store")
@@ -97,6 +88,15 @@ func (e Entry) ReadFile(name string) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(f)
+}
+
+// Env reads what was written beside an entry about its making into v.
+func (e Entry) Env(v any) error {
+	data, err := os.ReadFile(e.Path(envFile))
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, v)
 }
 
 // manifest lists the files of an entry, recipe.json among them.

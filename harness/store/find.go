@@ -10,6 +10,10 @@ import (
 	"path/filepath"
 )
 
+// Get returns the verified entry of a recipe. The error is ErrMissing if there is none, and a *CorruptError, which
+// wraps ErrCorrupt and lists every fault, if there is one that cannot be trusted.
+func (s *Store) Get(r Recipe) (Entry, error) { return s.find(r.Key()) }
+
 // Experiments lists the experiments that have an index, sorted by name.
 func (s *Store) Experiments() ([]string, error) {
 	found, err := filepath.Glob(filepath.Join(s.root, "experiments", "*.txt"))
@@ -57,7 +61,3 @@ func (s *Store) find(k Key) (Entry, error) {
 // Env reads what was written beside the entry of a key into v. The entry is not verified, and env.json is no part of it. An error is
 // fs.ErrNotExist if there is none.
 func (s *Store) Env(k Key, v any) error { return Entry{Dir: s.entryDir(k)}.Env(v) }
-
-// Get returns the verified entry of a recipe. The error is ErrMissing if there is none, and a *CorruptError, which
-// wraps ErrCorrupt and lists every fault, if there is one that cannot be trusted.
-func (s *Store) Get(r Recipe) (Entry, error) { return s.find(r.Key()) }

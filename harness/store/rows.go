@@ -11,80 +11,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
-// Spent is what one or more attempts cost.
-type Spent struct {
-	In  int64   `json:"tokens_in"`
-	Out int64   `json:"tokens_out"`
-	USD float64 `json:"usd"` // dollars
-}
-
-// Add adds what others cost.
-func (s *Spent) Add(t Spent) {
-	s.In += t.In
-	s.Out += t.Out
-	s.USD += t.USD
-}
-
-// Attempt is a request that is about to be sent.
-type Attempt struct {
-	Scope  Scope
-	Text   string // of the problem
-	Run    int
-	Seed   uint64
-	Server string // URL
-	Most   Spent  // upper bound of what it can cost
-}
-
-// AttemptID names an attempt within its file.
-type AttemptID int64
-
-// Ended is what became of an attempt.
-type Ended struct {
-	ID        AttemptID
-	Class     string // one of a few short words, e.g. "answered"
-	Error     string // one line; empty: there was none
-	Spent     Spent  // what is billed, as far as it is known
-	Estimated bool   // counted by us, since the server did not say
-}
-
-// RolloutFailure is a request that has no answer.
-type RolloutFailure struct {
-	Text  string // of the problem
-	Run   int
-	Seed  uint64
-	Class string // one of a few short words
-	Error string // one line
-	Again bool   // it may succeed when asked again
-}
-
-// Run is a run of the program that asks.
-type Run struct {
-	Name    string    `json:"name"` // of the experiment
-	Command string    `json:"command"`
-	PID     int       `json:"pid"`
-	Host    string    `json:"host"`
-	Started time.Time `json:"started"`
-}
-
-// Stored is a rollout as it is found in the file, without its response.
-type Stored struct {
-	ID      RolloutID
-	Key     RolloutKey
-	Finish  routing.Finish
-	In, Out int64   // tokens
-	Verdict Verdict // of the verifier asked for; its Bucket is empty if there is none
-
-	text int64 // digest of response and reasoning
-}
-
-// Failed is a stored failure: a request without an answer.
-type Failed struct {
-	Key   RolloutKey
-	Class string
-	Error string
-	Again bool // it may succeed when asked again
-}
-
 // Scope is the part of a rollout's key that it shares with all rollouts of an expert in an experiment. A field added
 // later must be left out of the JSON when it is zero: otherwise nothing stored before is found again.
 type Scope struct {
@@ -176,8 +102,73 @@ type Verdict struct {
 	Extracted string         // the answer found
 }
 
+// Stored is a rollout as it is found in the file, without its response.
+type Stored struct {
+	ID      RolloutID
+	Key     RolloutKey
+	Finish  routing.Finish
+	In, Out int64   // tokens
+	Verdict Verdict // of the verifier asked for; its Bucket is empty if there is none
+
+	text int64 // digest of response and reasoning
+}
+
+// RolloutFailure is a request that has no answer.
+type RolloutFailure struct {
+	Text  string // of the problem
+	Run   int
+	Seed  uint64
+	Class string // one of a few short words
+	Error string // one line
+	Again bool   // it may succeed when asked again
+}
+
+// Failed is a stored failure: a request without an answer.
+type Failed struct {
+	Key   RolloutKey
+	Class string
+	Error string
+	Again bool // it may succeed when asked again
+}
+
+// Spent is what one or more attempts cost.
+type Spent struct {
+	In  int64   `json:"tokens_in"`
+	Out int64   `json:"tokens_out"`
+	USD float64 `json:"usd"` // dollars
+}
+
+// Add adds what others cost.
+func (s *Spent) Add(t Spent) {
+	s.In += t.In
+	s.Out += t.Out
+	s.USD += t.USD
+}
+
+// Attempt is a request that is about to be sent.
+type Attempt struct {
+	Scope  Scope
+	Text   string // of the problem
+	Run    int
+	Seed   uint64
+	Server string // URL
+	Most   Spent  // upper bound of what it can cost
+}
+
+// AttemptID names an attempt within its file.
+type AttemptID int64
+
 // AnsweredClass is the class of attempts that got an answer.
 const AnsweredClass = "answered"
+
+// Ended is what became of an attempt.
+type Ended struct {
+	ID        AttemptID
+	Class     string // one of a few short words, e.g. "answered"
+	Error     string // one line; empty: there was none
+	Spent     Spent  // what is billed, as far as it is known
+	Estimated bool   // counted by us, since the server did not say
+}
 
 // StoredAttempt is an attempt as it is found in the file.
 type StoredAttempt struct {
@@ -194,4 +185,13 @@ type StoredAttempt struct {
 	Error     string
 	Spent     Spent
 	Estimated bool
+}
+
+// Run is a run of the program that asks.
+type Run struct {
+	Name    string    `json:"name"` // of the experiment
+	Command string    `json:"command"`
+	PID     int       `json:"pid"`
+	Host    string    `json:"host"`
+	Started time.Time `json:"started"`
 }
