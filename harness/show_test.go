@@ -3,6 +3,7 @@ package harness
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -126,6 +127,10 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 	if seen < 3*len(cells) {
 		t.Errorf("%d numbers of %d cells were compared", seen, len(cells))
 	}
+	experts := map[string][]string{}
+	for _, set := range tr.Sets() {
+		experts[set.Set] = set.Experts
+	}
 	var problems []place
 	for p := range questions {
 		if p.row == r.Experiment.Methods[0].RowID() && (p.benchmark == metrics.Average || p.benchmark == metrics.BothStrata) {
@@ -137,8 +142,30 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		glance := overviewOf(t, tr, at.set, at.problem)
+		for m, x := range experts[at.set] {
+			buckets, usd, n := map[routing.Bucket]int{}, 0.0, 0.0
+			for _, ro := range p.Rollouts {
+				if ro.Expert == x {
+					buckets[ro.Bucket]++
+					usd, n = usd+ro.USD, n+1
+				}
+			}
+			for _, o := range p.Outcomes {
+				if o.Expert == x {
+					buckets[o.Bucket]++
+					usd, n = usd+o.USD, n+1
+				}
+			}
+			if of := glance.Experts[m]; !maps.Equal(of.Buckets, buckets) || !near(of.USD, usd/n, 1e-9) {
+				t.Errorf("%v at a glance: %s has %+v, whose answers come to %v and %v dollars", at, x, of, buckets, usd/n)
+			}
+		}
 		entered := 0
 		for _, x := range p.Enters {
+			if q, ok := questions[place{x.Set, x.Row, x.Benchmark, at.problem}]; ok && !maps.Equal(q.Chosen, glance.Chosen[x.Row]) {
+				t.Errorf("%v at a glance: row %s asks %v, and behind its cell %v", at, x.Row, glance.Chosen[x.Row], q.Chosen)
+			}
 			q, ok := questions[place{x.Set, x.Row, x.Benchmark, at.problem}]
 			if !ok || q.Weight != x.Weight || q.Accuracy != x.Accuracy || q.USD != x.USD {
 				t.Errorf("%v enters %+v, where it is %+v", at, x, q)
@@ -185,6 +212,20 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 			}
 		}
 	}
+}
+
+// overviewOf is a question at a glance.
+func overviewOf(t *testing.T, tr *trail.Trail, set, problem string) trail.Overview {
+	t.Helper()
+	all, err := tr.Overview(set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(all, func(o trail.Overview) bool { return o.Problem == problem })
+	if i < 0 {
+		t.Fatalf("set %s has no question %s at a glance", set, problem)
+	}
+	return all[i]
 }
 
 func TestTheTrailOfEveryCellEndsAtItsRollouts(t *testing.T) {
