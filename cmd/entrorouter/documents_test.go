@@ -204,6 +204,8 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter run lm-collapse", as: "entrorouter plan lm-collapse", why: "minutes: what it does", prints: `to do +fit lm-r1-a0 seed=1`},
 	{command: "entrorouter run lm-tiny", as: "entrorouter plan lm-tiny", why: "half a minute: what it does", prints: `to do +fit entrorouter seed=1`},
 	{command: "entrorouter plan live-lm", as: "ENTROROUTER_PREFLIGHT=off entrorouter plan live-lm", why: "a disk with less than 10 GB left is another refusal", prints: `(?s)81920 texts \(819M tokens\) written in Stage II and .* models/Qwen3-4B has no weights here`},
+	{command: "entrorouter plan live-lm --data DIR", as: "ENTROROUTER_PREFLIGHT=off entrorouter plan live-lm --data data", why: "a disk with less than 10 GB left is another refusal", prints: `(?s)81920 texts \(819M tokens\) written in Stage II and .* models/Qwen3-4B has no weights here`},
+	{command: "entrorouter-xla run live-lm --data DIR --plugin cuda", as: "entrorouter run live-lm --data data --plugin cuda", why: "it needs a card and servers: what this program says", exit: 2, prints: `built without XLA`},
 	{command: "make lm-asked DATA=DIR", as: `make -C "$ROOT" -n lm-asked DATA=DIR LIVE=build/nowhere`, why: "it installs a server and asks it for half an hour: what it calls", needs: "make", prints: `run lm-asked --data "DIR"`},
 	{command: "entrorouter run lm-cot", as: "entrorouter plan lm-cot", why: "minutes: what it does", prints: `to do +fit cot seed=1`},
 	{command: "make smollm2 xla-cpu", as: `make -C "$ROOT" -n smollm2 xla-cpu SMOLLM2=build/nowhere XLA=build/nowhere`, why: "it installs packages: what it calls", needs: "make", prints: `(?s)model import build/nowhere/.*tools/pjrt-cpu/build\.sh`},
