@@ -57,19 +57,45 @@ type answers struct {
 	given map[string]*asking.Given // by expert
 }
 
-// Rollouts implements trail.Answers.
-func (a answers) Rollouts(ctx context.Context, p routing.Problem, runs int, self bool) (out []trail.RolloutResult, err error) {
-	asked := a.Pool().Experts
-	if self {
+// of is what the experts of the pool answered, with the model that plays the router if self.
+func (a answers) of(ctx context.Context, self bool) (of []*asking.Given, asked []routing.Expert, err error) {
+	if asked = a.Pool().Experts; self {
 		asked = a.Pool().Members()
 	}
 	for _, x := range asked {
 		if a.given[x.ID] == nil {
 			if a.given[x.ID], err = a.Given(ctx, x, routing.Test); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
-		of, err := a.given[x.ID].To(ctx, p, runs)
+		of = append(of, a.given[x.ID])
+	}
+	return of, asked, nil
+}
+
+// Read implements trail.Answers.
+func (a answers) Read(ctx context.Context, p routing.Problem, runs int, self bool) (read [][]string, err error) {
+	given, _, err := a.of(ctx, self)
+	for _, g := range given {
+		var of []string
+		for _, v := range g.Verdicts(p, runs) {
+			if v.Extracted != "" && v.Bucket != routing.Correct {
+				of = append(of, v.Extracted)
+			}
+		}
+		read = append(read, of)
+	}
+	return read, err
+}
+
+// Rollouts implements trail.Answers.
+func (a answers) Rollouts(ctx context.Context, p routing.Problem, runs int, self bool) (out []trail.RolloutResult, err error) {
+	given, asked, err := a.of(ctx, self)
+	if err != nil {
+		return nil, err
+	}
+	for i, x := range asked {
+		of, err := given[i].To(ctx, p, runs)
 		if err != nil {
 			return nil, err
 		}

@@ -145,8 +145,12 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 		glance := overviewOf(t, tr, at.set, at.problem)
 		for m, x := range experts[at.set] {
 			buckets, usd, n := map[routing.Bucket]int{}, 0.0, 0.0
+			var read []string
 			for _, ro := range p.Rollouts {
 				if ro.Expert == x {
+					if ro.Bucket != routing.Correct && ro.Extracted != "" {
+						read = append(read, ro.Extracted)
+					}
 					buckets[ro.Bucket]++
 					usd, n = usd+ro.USD, n+1
 				}
@@ -157,7 +161,7 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 					usd, n = usd+o.USD, n+1
 				}
 			}
-			if of := glance.Experts[m]; !maps.Equal(of.Buckets, buckets) || !near(of.USD, usd/n, 1e-9) {
+			if of := glance.Experts[m]; !maps.Equal(of.Buckets, buckets) || !slices.Equal(of.Read, read) || !near(of.USD, usd/n, 1e-9) {
 				t.Errorf("%v at a glance: %s has %+v, whose answers come to %v and %v dollars", at, x, of, buckets, usd/n)
 			}
 		}
@@ -217,7 +221,7 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 // overviewOf is a question at a glance.
 func overviewOf(t *testing.T, tr *trail.Trail, set, problem string) trail.Overview {
 	t.Helper()
-	all, err := tr.Overview(set)
+	all, err := tr.Overview(t.Context(), set)
 	if err != nil {
 		t.Fatal(err)
 	}

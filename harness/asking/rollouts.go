@@ -522,12 +522,25 @@ type Given struct {
 
 // Given reads what an expert answered under a split.
 func (a *Asker) Given(ctx context.Context, x routing.Expert, split routing.Split) (*Given, error) {
-	have, err := a.load(ctx, x, split)
+	have, err := a.load(ctx, x, split, verify.Version)
 	if err != nil {
 		return nil, err
 	}
 	failed, err := a.failures(ctx, a.Scope(x, split))
 	return &Given{a, x, split, have, failed}, err
+}
+
+// Verdicts are those of the present verifier on the answers to a problem, a run each, without a look at the answers: empty where there
+// is none, or one by another right answer to the same text.
+func (g *Given) Verdicts(p routing.Problem, runs int) []store.Verdict {
+	of := make([]store.Verdict, runs)
+	text, gold := store.KeyOfText(p.Text), store.GoldKey(p)
+	for run := range of {
+		if v := g.stored[g.asker.key(g.expert, g.split, p, text, run)].Verdict; v.Gold == gold {
+			of[run] = v
+		}
+	}
+	return of
 }
 
 // To reads the answers to a problem, a run each. One that is neither stored nor known not to be had is an error.
@@ -563,7 +576,7 @@ func (a *Asker) Answered(ctx context.Context, rollout store.RolloutID, problems 
 		byText[store.KeyOfText(p.Text)] = p
 	}
 	for _, x := range a.pool.Members() {
-		have, err := a.load(ctx, x, routing.Test)
+		have, err := a.load(ctx, x, routing.Test, "")
 		if err != nil {
 			return p, false, err
 		}
@@ -581,13 +594,13 @@ func (a *Asker) again() string {
 	return "remove stages/outcomes and stages/measure there and run the experiment again: entrorouter run " + a.plan.Spec.Named
 }
 
-// load reads the rollouts of an expert by key.
-func (a *Asker) load(ctx context.Context, x routing.Expert, split routing.Split) (map[store.RolloutKey]store.Stored, error) {
+// load reads the rollouts of an expert by key, with the verdicts of a version of the verifier.
+func (a *Asker) load(ctx context.Context, x routing.Expert, split routing.Split, verifier string) (map[store.RolloutKey]store.Stored, error) {
 	out := map[store.RolloutKey]store.Stored{}
 	if a.rollouts == nil {
 		return out, nil
 	}
-	for s, err := range a.rollouts.Load(ctx, a.Scope(x, split), "") {
+	for s, err := range a.rollouts.Load(ctx, a.Scope(x, split), verifier) {
 		if err != nil {
 			return nil, err
 		}

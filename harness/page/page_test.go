@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode"
@@ -238,12 +239,12 @@ func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
 // By hand: of two questions each expert has a sign, what was right of how many and two digits of its dollars, and each row a digit.
 func TestAllQuestionsArePackedByColumn(t *testing.T) {
 	s := QuestionSet{Name: "paper", All: 2, Experts: []string{"small", "large"}, Rows: []Routed{{ID: "a"}, {ID: "b"}}, Every: []Glance{
-		{ID: "one", Benchmark: "x", Cells: []Tally{{map[routing.Bucket]int{routing.Correct: 3, routing.Wrong: 1}, 0.001234}, {}}, To: []int{1, -1}},
-		{ID: "two", Benchmark: "y", Cells: []Tally{{map[routing.Bucket]int{routing.Truncated: 1}, 0}, {map[routing.Bucket]int{routing.Wrong: 1, routing.Correct: 1}, 2}}, To: []int{0, 0}},
+		{ID: "one", Benchmark: "x", Cells: []Tally{{map[routing.Bucket]int{routing.Correct: 3, routing.Wrong: 1}, 0.001234, []string{"7"}}, {}}, To: []int{1, -1}},
+		{ID: "two", Benchmark: "y", Cells: []Tally{{map[routing.Bucket]int{routing.Truncated: 1}, 0, nil}, {map[routing.Bucket]int{routing.Wrong: 1, routing.Correct: 1}, 2, nil}}, To: []int{0, 0}},
 	}}
 	got := s.columns()
 	want := columns{IDs: []string{"one", "two"}, Benchmarks: []string{"x", "y"}, Of: []int{0, 1}, Signs: answerSigns, Sent: []string{"10", "-0"},
-		Experts: []column{{"04", []int{3, 0}, []int{4, 1}, []float64{0.0012, 0}}, {"-1", []int{0, 1}, []int{0, 2}, []float64{0, 2}}}}
+		Experts: []column{{"04", []int{3, 0}, []int{4, 1}, []float64{0.0012, 0}, [][]string{{"7"}, nil}}, {"-1", []int{0, 1}, []int{0, 2}, []float64{0, 2}, [][]string{nil, nil}}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
@@ -256,18 +257,18 @@ func TestAllQuestionsArePackedByColumn(t *testing.T) {
 	}
 }
 
-// As many questions as the paper's main table has, with four experts and thirty rows that mostly agree, take 18 bytes each.
+// As many questions as the paper's main table has, with four experts and thirty rows that mostly agree, take 30 bytes each.
 func TestAllQuestionsOfATableAreSmall(t *testing.T) {
 	coin := rand.New(rand.NewPCG(1, 2))
 	s := QuestionSet{Name: "paper", Experts: make([]string, 4), Rows: make([]Routed, 30)}
 	for i := range 1401 {
 		q := Glance{ID: fmt.Sprintf("sim-math500-%05d", i+1), Benchmark: "sim-math500", To: make([]int, 30)}
 		for range s.Experts {
-			bucket := routing.Correct
+			bucket, read := routing.Correct, []string(nil)
 			if coin.IntN(5) == 0 {
-				bucket = routing.Wrong
+				bucket, read = routing.Wrong, []string{strconv.Itoa(coin.IntN(1000))}
 			}
-			q.Cells = append(q.Cells, Tally{map[routing.Bucket]int{bucket: 1}, 1e-4 * (1 + 9*coin.Float64())})
+			q.Cells = append(q.Cells, Tally{map[routing.Bucket]int{bucket: 1}, 1e-4 * (1 + 9*coin.Float64()), read})
 		}
 		usual := coin.IntN(3)
 		for j := range q.To {
@@ -277,7 +278,7 @@ func TestAllQuestionsOfATableAreSmall(t *testing.T) {
 		}
 		s.Every = append(s.Every, q)
 	}
-	if of, err := packed(s.columns()); err != nil || len(of) > 18*len(s.Every) {
+	if of, err := packed(s.columns()); err != nil || len(of) > 30*len(s.Every) {
 		t.Errorf("%d bytes (%v)", len(of), err)
 	}
 }

@@ -49,7 +49,8 @@ type Glance struct {
 // Tally is what an expert's answers to a question came to.
 type Tally struct {
 	Buckets map[routing.Bucket]int
-	USD     float64 // an answer, on average
+	USD     float64  // an answer, on average
+	Read    []string // what was read of those that are not right
 }
 
 // Question is a question with its answers and decisions.
@@ -94,7 +95,7 @@ func Ask(ctx context.Context, t *trail.Trail, rows []Routed, most int) (sets []Q
 	all := slices.DeleteFunc(t.Sets(), func(s trail.SetResult) bool { return s.Set == metrics.LargeArena })
 	for _, s := range all {
 		of := QuestionSet{Name: s.Set, All: len(s.Problems), Experts: s.Experts, Rows: rows}
-		every, err := t.Overview(s.Set)
+		every, err := t.Overview(ctx, s.Set)
 		if err != nil {
 			return nil, err
 		}
@@ -378,10 +379,11 @@ type columns struct {
 
 // column is what an expert's answers to every question came to.
 type column struct {
-	Sign  string    `json:"sign"` // a digit for each question
-	Right []int     `json:"right"`
-	Of    []int     `json:"of"`
-	USD   []float64 `json:"usd"` // two significant digits
+	Sign  string     `json:"sign"` // a digit for each question
+	Right []int      `json:"right"`
+	Of    []int      `json:"of"`
+	USD   []float64  `json:"usd"`  // two significant digits
+	Read  [][]string `json:"read"` // what was read of those that are not right
 }
 
 func (s *QuestionSet) columns() columns {
@@ -403,7 +405,7 @@ func (s *QuestionSet) columns() columns {
 			right, of := t.count()
 			sign[m].WriteString(digit(t.usual()))
 			usd, _ := strconv.ParseFloat(strconv.FormatFloat(t.USD, 'e', 1, 64), 64)
-			x.Right, x.Of, x.USD = append(x.Right, right), append(x.Of, of), append(x.USD, usd)
+			x.Right, x.Of, x.USD, x.Read = append(x.Right, right), append(x.Of, of), append(x.USD, usd), append(x.Read, t.Read)
 		}
 	}
 	for i := range sent {

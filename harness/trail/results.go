@@ -15,6 +15,8 @@ type Answers interface {
 	// Rollouts returns what every expert answered to a problem in so many runs and why it got its verdict; of the model
 	// that plays the router too, if self.
 	Rollouts(ctx context.Context, p routing.Problem, runs int, self bool) ([]RolloutResult, error)
+	// Read returns what was read of the answers to a problem that are not right, by expert in the order of Rollouts.
+	Read(ctx context.Context, p routing.Problem, runs int, self bool) ([][]string, error)
 	// Answered returns to which of some problems a rollout is the answer; ok is false if to none.
 	Answered(ctx context.Context, rollout store.RolloutID, problems []routing.Problem) (p routing.Problem, ok bool, err error)
 }
@@ -73,7 +75,8 @@ type Overview struct {
 // Tally is what the answers of an expert to one question came to.
 type Tally struct {
 	Buckets map[routing.Bucket]int
-	USD     float64 // an answer, on average
+	USD     float64  // an answer, on average
+	Read    []string // what was read of those that are not right, where something was; of recordings nothing is known
 }
 
 // Question is a problem as the trail shows it.

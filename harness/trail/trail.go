@@ -182,14 +182,24 @@ func (t *Trail) Questions(set, row, benchmark string) ([]QuestionResult, error) 
 }
 
 // Overview returns every question of a set that is scored.
-func (t *Trail) Overview(name string) (all []Overview, err error) {
+func (t *Trail) Overview(ctx context.Context, name string) (all []Overview, err error) {
 	sets, rows, err := t.asked(name, "")
 	if err != nil {
 		return nil, err
 	}
 	s := sets[0]
 	for q, p := range s.problems {
-		all = append(all, Overview{Problem: p.ID, Benchmark: s.Benchmarks[s.Strata[q]].Name, Experts: s.tallies(q), Chosen: map[string]map[string]float64{}})
+		o := Overview{Problem: p.ID, Benchmark: s.Benchmarks[s.Strata[q]].Name, Experts: s.tallies(q), Chosen: map[string]map[string]float64{}}
+		if s.Name == metrics.PaperArena {
+			read, err := t.answers.Read(ctx, p, s.runs(q), s.Self != nil)
+			if err != nil {
+				return nil, err
+			}
+			for m := range read {
+				o.Experts[m].Read = read[m]
+			}
+		}
+		all = append(all, o)
 	}
 	for _, id := range rows {
 		r, ok := s.Row(id)
