@@ -68,7 +68,7 @@ func meanOf(s Setup, param string, rows []member, build builder) (*mean, error) 
 		of := s
 		of.Method = spec.Method{Name: row.Name, Params: row.Params, File: s.Method.File, Line: s.Method.Params.Line, Path: s.Method.Path + ".params." + at}
 		method, err := build(of)
-		if errors.As(err, &unknownError{}) {
+		if errors.Is(err, errUnknown) {
 			return nil, paramFault(s.Method, at+".name", "%v", err)
 		}
 		if err != nil {

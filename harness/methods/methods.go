@@ -20,6 +20,7 @@
 package methods
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -212,7 +213,7 @@ func New(s Setup) (routing.Method, error) {
 	if k := named(s.Method.Name); k.build != nil {
 		return k.build(s)
 	}
-	return nil, unknownError{s.Method.Name, Kinds()}
+	return nil, fmt.Errorf("%w %q; known: %v", errUnknown, s.Method.Name, Kinds())
 }
 
 // ofOthers is how a row is built that is made of other rows.

@@ -5,6 +5,7 @@ package methods
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -42,15 +43,8 @@ type Setup struct {
 // builder builds the method that a spec names.
 type builder func(Setup) (routing.Method, error)
 
-// unknownError says that there is no such kind.
-type unknownError struct {
-	name  string
-	known []string
-}
-
-func (e unknownError) Error() string {
-	return fmt.Sprintf("unknown method %q; known: %v", e.name, e.known)
-}
+// errUnknown says that there is no such kind.
+var errUnknown = errors.New("unknown method")
 
 // Asking is a method whose routers ask language models, experts or others, for every decision. Since that costs, they
 // decide on test problems alone: what they would spend on training problems is not measured, and no row can be matched

@@ -239,8 +239,8 @@ func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
 // By hand: of two questions each expert has a sign, what was right of how many and two digits of its dollars, and each row a digit.
 func TestAllQuestionsArePackedByColumn(t *testing.T) {
 	s := QuestionSet{Name: "paper", All: 2, Experts: []string{"small", "large"}, Rows: []Routed{{ID: "a"}, {ID: "b"}}, Every: []Glance{
-		{ID: "one", Benchmark: "x", Cells: []Tally{{map[routing.Bucket]int{routing.Correct: 3, routing.Wrong: 1}, 0.001234, []string{"7"}}, {}}, To: []int{1, -1}},
-		{ID: "two", Benchmark: "y", Cells: []Tally{{map[routing.Bucket]int{routing.Truncated: 1}, 0, nil}, {map[routing.Bucket]int{routing.Wrong: 1, routing.Correct: 1}, 2, nil}}, To: []int{0, 0}},
+		{ID: "one", Benchmark: "x", Cells: []trail.Tally{{Buckets: map[routing.Bucket]int{routing.Correct: 3, routing.Wrong: 1}, USD: 0.001234, Read: []string{"7"}}, {}}, To: []int{1, -1}},
+		{ID: "two", Benchmark: "y", Cells: []trail.Tally{{Buckets: map[routing.Bucket]int{routing.Truncated: 1}}, {Buckets: map[routing.Bucket]int{routing.Wrong: 1, routing.Correct: 1}, USD: 2}}, To: []int{0, 0}},
 	}}
 	got := s.columns()
 	want := columns{IDs: []string{"one", "two"}, Benchmarks: []string{"x", "y"}, Of: []int{0, 1}, Signs: answerSigns, Sent: []string{"10", "-0"},
@@ -268,7 +268,7 @@ func TestAllQuestionsOfATableAreSmall(t *testing.T) {
 			if coin.IntN(5) == 0 {
 				bucket, read = routing.Wrong, []string{strconv.Itoa(coin.IntN(1000))}
 			}
-			q.Cells = append(q.Cells, Tally{map[routing.Bucket]int{bucket: 1}, 1e-4 * (1 + 9*coin.Float64()), read})
+			q.Cells = append(q.Cells, trail.Tally{Buckets: map[routing.Bucket]int{bucket: 1}, USD: 1e-4 * (1 + 9*coin.Float64()), Read: read})
 		}
 		usual := coin.IntN(3)
 		for j := range q.To {
@@ -291,7 +291,7 @@ func TestAMarkIsThatOfMoreAnswers(t *testing.T) {
 			a.Answers = append(a.Answers, Answer{Bucket: map[rune]routing.Bucket{'c': routing.Correct, 'w': routing.Wrong, 't': routing.Truncated, 'u': routing.Unanswered}[x]})
 		}
 		got := ""
-		if at := a.tally().usual(); at >= 0 {
+		if at := usual(a.tally()); at >= 0 {
 			got = answerSigns[at].Word
 		}
 		if got != want {

@@ -42,15 +42,8 @@ type Routed struct {
 // Glance is what the grid says of a question.
 type Glance struct {
 	ID, Benchmark string
-	Cells         []Tally // [experts]
-	To            []int   // [rows] expert that most decisions of the row went to; -1: none
-}
-
-// Tally is what an expert's answers to a question came to.
-type Tally struct {
-	Buckets map[routing.Bucket]int
-	USD     float64  // an answer, on average
-	Read    []string // what was read of those that are not right
+	Cells         []trail.Tally // [experts]
+	To            []int         // [rows] expert that most decisions of the row went to; -1: none
 }
 
 // Question is a question with its answers and decisions.
@@ -101,10 +94,7 @@ func Ask(ctx context.Context, t *trail.Trail, rows []Routed, most int) (sets []Q
 		}
 		to := map[string][]int{}
 		for _, q := range every {
-			g := Glance{ID: q.Problem, Benchmark: q.Benchmark, To: of.sentTo(q.Chosen)}
-			for _, x := range q.Experts {
-				g.Cells = append(g.Cells, Tally(x))
-			}
+			g := Glance{ID: q.Problem, Benchmark: q.Benchmark, Cells: q.Experts, To: of.sentTo(q.Chosen)}
 			of.Every, to[g.ID] = append(of.Every, g), g.To
 		}
 		for _, id := range spaced(s.Problems, most/max(len(all), 1)) {
@@ -242,18 +232,17 @@ func (s *QuestionSet) sentTo(chosen map[string]map[string]float64) []int {
 // rounding is what sums of shares may be off by.
 const rounding = 1e-9
 
-// tally is what the answers came to.
-func (a Answered) tally() Tally {
-	t := Tally{Buckets: map[routing.Bucket]int{}}
+// tally counts the answers.
+func (a Answered) tally() trail.Tally {
+	t := trail.Tally{Buckets: map[routing.Bucket]int{}}
 	for _, x := range a.Answers {
 		t.Buckets[x.Bucket]++
-		t.USD += x.USD / float64(len(a.Answers))
 	}
 	return t
 }
 
 // count is how many answers there are, and how many of them are right.
-func (t Tally) count() (right, of int) {
+func count(t trail.Tally) (right, of int) {
 	for _, n := range t.Buckets {
 		of += n
 	}
@@ -264,8 +253,8 @@ func (t Tally) count() (right, of int) {
 const split = "split"
 
 // usual is the place in answerSigns of the bucket of most answers, the first of several, or of a split; -1: there are no answers.
-func (t Tally) usual() (at int) {
-	right, of := t.count()
+func usual(t trail.Tally) (at int) {
+	right, of := count(t)
 	most, word := 0, routing.Bucket(split)
 	switch {
 	case of == 0:
@@ -344,9 +333,9 @@ func (s *QuestionSet) asked(x *spec.Resolved, served bool) asked {
 		for m, a := range q.Cells {
 			c := gridCell{Chosen: len(q.To) > 0 && q.To[out.Default] == m}
 			t := a.tally()
-			if c.Right, c.Of = t.count(); c.Of > 0 {
+			if c.Right, c.Of = count(t); c.Of > 0 {
 				usually[2*c.Right > c.Of] = true
-				c.mark = answerSigns[t.usual()].mark
+				c.mark = answerSigns[usual(t)].mark
 			}
 			r.Grid = append(r.Grid, c)
 		}
@@ -402,8 +391,8 @@ func (s *QuestionSet) columns() columns {
 		}
 		for m, t := range q.Cells {
 			x := &out.Experts[m]
-			right, of := t.count()
-			sign[m].WriteString(digit(t.usual()))
+			right, of := count(t)
+			sign[m].WriteString(digit(usual(t)))
 			usd, _ := strconv.ParseFloat(strconv.FormatFloat(t.USD, 'e', 1, 64), 64)
 			x.Right, x.Of, x.USD, x.Read = append(x.Right, right), append(x.Of, of), append(x.USD, usd), append(x.Read, t.Read)
 		}

@@ -16,8 +16,6 @@ type units struct{ own, paired string }
 
 const (
 	costShare     = "cost-share-%"
-	hullGain      = "hull-gain"
-	atEqualCost   = "equal-cost"
 	leadUnit      = "lead-points"
 	otherLeadUnit = "other-lead-points"
 )

@@ -18,6 +18,12 @@ const (
 	assumption    = "assumption"
 )
 
+// Metrics of orderings that are above a curve: over the hull of the fixed experts at the row's own cost, and over another row at equal cost.
+const (
+	hullGain    = "hull-gain"
+	atEqualCost = "equal-cost"
+)
+
 // Orderings is a file of orderings.
 type Orderings struct {
 	Reference string    `yaml:"reference"` // the row that measurements take paired differences from
@@ -35,6 +41,7 @@ type Orderings struct {
 	OnePool string `yaml:"one-pool"`
 
 	Strongest string `yaml:"strongest"` // the paper's row that asks the strongest expert always
+	Hull      string `yaml:"hull"`      // the row, as measurements call it, that is on the hull of the fixed experts: hull gains are held against it alone
 
 	// Experts are the rows, as measurements call them, that ask one expert whatever the question: a sentence about one is about the expert.
 	Experts []string `yaml:"experts"`
@@ -254,6 +261,7 @@ func ReadOrderings(file string, data []byte) (*Orderings, error) {
 			}
 			seen[x.ID] = x.line
 			x.check(o.Sections[i].Table, f)
+			o.checkHull(x, o.Sections[i].Table, f)
 		}
 	}
 	o.checkScales(f)
@@ -278,6 +286,19 @@ func (o *Orderings) checkScales(f *faults) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// checkHull holds hull gains, each above the hull at its row's own cost, to be compared with the hull itself.
+func (o *Orderings) checkHull(x *Ordering, table string, f *faults) {
+	if x.Metric != hullGain {
+		return
+	}
+	for _, kind := range kinds {
+		if r, ok := x.on(kind, table); ok && cmp.Or(r.B.Row, r.B.Keys["method"]) != o.Hull {
+			f.add(x.line, x.ID, "%s: b is row %q, and the hull is row %q: the hull gains of two rows are at two costs; compare them with metric: %s", kind, cmp.Or(r.B.Row, r.B.Keys["method"]), o.Hull, atEqualCost)
+			return
 		}
 	}
 }

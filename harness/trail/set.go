@@ -125,6 +125,22 @@ func (s *set) gain(r book.Row, at metrics.Point) *Gain {
 	return out
 }
 
+// each hands the rows of those ids that the set has to do, with what they got and paid.
+func (s *set) each(ids []string, do func(book.Row, *standing)) error {
+	for _, id := range ids {
+		r, ok := s.Row(id)
+		if !ok {
+			continue
+		}
+		of, err := s.score(r)
+		if err != nil {
+			return err
+		}
+		do(r, of)
+	}
+	return nil
+}
+
 // score scores a row once.
 func (s *set) score(r book.Row) (*standing, error) {
 	if of := s.scored[r.ID]; of != nil {

@@ -70,22 +70,16 @@ func (t *Trail) Cells(set, row string) ([]Cell, error) {
 	}
 	var out []Cell
 	for _, s := range sets {
-		for _, id := range rows {
-			r, ok := s.Row(id)
-			if !ok {
-				continue
-			}
-			of, err := s.score(r)
-			if err != nil {
-				return nil, err
-			}
+		if err := s.each(rows, func(r book.Row, of *standing) {
 			for _, g := range s.groups {
-				c := s.cell(id, g, of)
+				c := s.cell(r.ID, g, of)
 				if g.name == metrics.Average {
 					c.Gain = s.gain(r, metrics.Point{Cost: c.PerQuery, Quality: c.Accuracy})
 				}
 				out = append(out, c)
 			}
+		}); err != nil {
+			return nil, err
 		}
 	}
 	if out == nil {
@@ -201,20 +195,11 @@ func (t *Trail) Overview(ctx context.Context, name string) (all []Overview, err 
 		}
 		all = append(all, o)
 	}
-	for _, id := range rows {
-		r, ok := s.Row(id)
-		if !ok {
-			continue
-		}
-		of, err := s.score(r)
-		if err != nil {
-			return nil, err
-		}
+	return all, s.each(rows, func(r book.Row, of *standing) {
 		for q := range all {
-			all[q].Chosen[id] = of.chosen[q]
+			all[q].Chosen[r.ID] = of.chosen[q]
 		}
-	}
-	return all, nil
+	})
 }
 
 // Problem returns what is behind a problem of a test benchmark: what the experts did, what the row, or every row if row
