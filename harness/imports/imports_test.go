@@ -61,7 +61,7 @@ const (
 {"custom_id": "2", "method": "POST", "url": "/v1/chat/completions", "body": {"model": "small", "temperature": 0.5, "messages": [{"role": "user", "content": "Think. What is 2 + 2? Box it."}]}}
 `
 	results = `{"id": "r2", "custom_id": "2", "response": {"status_code": 200, "body": {"model": "small-2025", "choices": [{"finish_reason": "length", "message": {"content": "\\boxed{4}"}}], "usage": {"prompt_tokens": 9, "completion_tokens": 8}}}, "error": null}
-{"id": "r1", "custom_id": "1", "response": {"status_code": 200, "body": {"model": "small-2025", "choices": [{"finish_reason": "stop", "message": {"content": "\\boxed{3}"}}], "usage": {"prompt_tokens": 7, "completion_tokens": 6, "cost": 0.01}}}, "error": null}
+{"id": "r1", "custom_id": "1", "response": {"status_code": 200, "request_id": "q", "body": {"id": "c", "object": "chat.completion", "created": 1, "model": "small-2025", "choices": [{"index": 0, "logprobs": null, "finish_reason": "stop", "message": {"role": "assistant", "content": "\\boxed{3}", "refusal": null, "annotations": []}}], "usage": {"prompt_tokens": 7, "completion_tokens": 6, "total_tokens": 13, "prompt_tokens_details": {"cached_tokens": 0}, "completion_tokens_details": {"reasoning_tokens": 0}, "cost": 0.01}, "service_tier": "default", "system_fingerprint": "f"}}, "error": null}
 `
 	golds = `{"id": "a", "problem": "What is 1 + 1?", "answer": "2", "level": 3}
 {"id": "b", "problem": "What is 2 + 2?", "answer": 4}

@@ -18,10 +18,12 @@ import (
 // ofPlane is what captions of planes fill in besides.
 type ofPlane struct {
 	inPool
-	Swept, OtherHull, HasTable bool // a shown row has thin lines; one may answer itself; the experiment has a table
-	Wide, BesidePaper          bool // the panels stand side by side; the paper's router is there
-	Compared                   bool // another run has points too
-	Shown, Rows                int  // of the experiment
+	Swept, Read         bool   // a shown row has thin lines: of all settings; of shares of the cost
+	OtherHull, HasTable bool   // one may answer itself; the experiment has a table
+	Dear                string // expert that shares are of
+	Wide, BesidePaper   bool   // the panels stand side by side; the paper's router is there
+	Compared            bool   // another run has points too
+	Shown, Rows         int    // of the experiment
 }
 
 // paretoFigures draw the plane of cost and accuracy; of recordings one a pool, of all questions.
@@ -30,6 +32,8 @@ func (r *Run) paretoFigures(o spec.Output, paper published) ([]*report.Figure, e
 	looks := r.looks()
 	shown := ofPlane{
 		Swept:     r.swept(r.shown(o.Rows)),
+		Read:      x.Recorded() && slices.ContainsFunc(r.shown(o.Rows), r.hasCurve),
+		Dear:      dearest(x),
 		OtherHull: slices.ContainsFunc(r.shown(o.Rows), func(m spec.Method) bool { return methods.AnswersItself(m.Name) }),
 		HasTable:  slices.ContainsFunc(x.Outputs, func(o spec.Output) bool { return o.Kind == "table" }),
 		Wide:      o.Wide,

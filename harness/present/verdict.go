@@ -301,7 +301,7 @@ func (j Judged) settings(m spec.Method) []Judged {
 		return []Judged{j}
 	}
 	var all []Judged
-	for _, percent := range []int{25, 50, 75} {
+	for _, percent := range units.Budgets() {
 		gain, ok := j.line.Value(fmt.Sprintf(units.GainAt, percent))
 		accuracy, also := j.line.Value(fmt.Sprintf(units.QualityAt, percent))
 		if ok && also && gain.Bounded && accuracy.Bounded {

@@ -11,12 +11,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 func distributionLayout() DistributionLayout {
@@ -112,6 +114,31 @@ func TestTheParetoPlane(t *testing.T) {
 		t.Fatal(err)
 	}
 	files(t, f)
+}
+
+// Where cost is a share of the strongest expert's, the curve of a router is what was measured at shares of it, with the gains of its
+// own folds, but not below the cheapest expert, whom no coin costs less than. By hand: the hull is 60 + (x-30)/70*20.
+func TestACurveIsReadAtShares(t *testing.T) {
+	set := setOf(t, "BenchmarkRoute/method=a/benchmark=all 100 60 accuracy-% 30 cost-share-% 0 gain\nBenchmarkRoute/method=b/benchmark=all 100 80 accuracy-% 100 cost-share-% 0 gain\n"+
+		"BenchmarkRoute/method=c/benchmark=all 100 75 accuracy-% 65 cost-share-% 5 gain 50 accuracy-at-25%-% 1 gain-at-25%-points 70 accuracy-at-50%-% 4.25 gain-at-50%-points 78 accuracy-at-75%-% 5.125 gain-at-75%-points\n")
+	l := ParetoLayout{Name: "pareto", Benchmark: "all", Cost: Quantity{Unit: units.CostShare, Label: "Cost (%)"}, Gain: "gain", Methods: []Mark{{Label: "Ours", Keys: metrics.Keys("method", "c")}}}
+	for _, id := range []string{"a", "b"} {
+		l.Experts = append(l.Experts, Mark{Label: id, Keys: metrics.Keys("method", id)})
+	}
+	f, err := Pareto(l, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, r := range f.records[3:] {
+		got = append(got, strings.Join(r, ","))
+	}
+	if diff := cmp.Diff([]string{
+		"Ours,router,65,,,75,,,5,,",
+		"Ours,at a share of the cost,50,,,70,,,4.250,,", "Ours,at a share of the cost,75,,,78,,,5.125,,",
+	}, got); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // The paper's own point is in the legend, in both panels and among the numbers, under its own kind.

@@ -48,11 +48,13 @@ func TestANoteIsSaidOnceInASection(t *testing.T) {
 // By hand, and of any path: followed from point to point it leads where it did, to a tenth.
 func TestAPathIsWrittenFromPointToPoint(t *testing.T) {
 	for path, want := range map[string]string{
-		"M1,2L1.5,1.5L0.9,3Z":                      "m10 20 5-5-6 15Z",
-		"M0.04,0L5,0L5,7L5,6L6,6L7,6L7,6L8,7":      "m0 0h50v70-10h10 10 0l10 10",
-		"M12.2,292.5A2.2,2.2 0 1 1 7.8,292.5ZM1,1": "m122 2925a22 22 0 11-44 0Zm-112-2915",
-		"M0,0A2.2,2.2 0 0 1 4,3":                   "m0 0a22 22 0 0140 30",
-		"":                                         "",
+		"M1,2L1.5,1.5L0.9,3Z":                           "m10 20 5-5-6 15Z",
+		"M0.04,0L5,0L5,7L5,6L6,6L7,6L7,6L8,7":           "m0 0h50v70-10h10 10 0l10 10",
+		"M12.2,292.5A2.2,2.2 0 1 1 7.8,292.5ZM1,1":      "m122 2925a22 22 0 11-44 0Zm-112-2915",
+		"M0,0A2.2,2.2 0 0 1 4,3":                        "m0 0a22 22 0 0140 30",
+		"M5,3A1.5,1.5 0 1 1 2,3A1.5,1.5 0 1 1 5,3ZM1,1": "m50 30a15 15 0 110-1Zm-40-20", // a circle: one arc, to a tenth before where it began
+		"M5,3A1.5,1.5 0 1 1 2,3A1.5,1.5 0 1 1 4,3Z":     "m50 30a15 15 0 11-30 0 15 15 0 1120 0Z",
+		"": "",
 	} {
 		if got, err := relative(path); err != nil || got != want {
 			t.Errorf("%s is %s, want %s, %v", path, got, want, err)

@@ -53,13 +53,17 @@ type placed struct {
 	lead                 string          // over the reference, in words; empty: it was not measured
 	style                draw.GlyphStyle // of a router
 	before               *metrics.Point  // where another run has it, if elsewhere
-	curve                []metrics.Point // every setting of its knob, cheapest first; nil: none was measured
+	curve                []reading       // of its knob, cheapest first; nil: none was measured
+	kind                 string          // what the readings are
 }
 
+// reading is what a router reaches on its curve, and how far that is above the hull.
+type reading struct{ cost, accuracy, gain float64 }
+
 // Pareto draws accuracy against cost with intervals, the hull of the fixed experts, which is what a coin flip between two
-// of them reaches, and, of routers whose knob was swept, the curve of all its settings. Below it stands the same above the
-// hull, where rows that spend alike are told apart: gains of rows as they were measured, which may be above another hull
-// than the one drawn, those of settings above this one. The caption names rows that are far below what is shown.
+// of them reaches, and, of routers whose knob was swept, the curve of all its settings, else what was measured of it at shares of
+// the strongest expert's cost. Below it stands the same above the hull, where rows that spend alike are told apart: gains of rows
+// and at shares as they were measured, which may be above another hull than the one drawn, those of settings above this one. The caption names rows that are far below what is shown.
 func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 	d := paretoData{label: l.Cost.Label, factor: 1}
 	if l.Cost.Unit == metrics.USDPerQuery {
@@ -78,7 +82,8 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 			if err != nil {
 				return nil, fmt.Errorf("figure %q, %q: %w", l.Name, m.Label, err)
 			}
-			p := placed{Mark: m, accuracy: accuracy, cost: cost, curve: knobCurve(set, l.Cost.Unit, m.Keys)}
+			p := placed{Mark: m, accuracy: accuracy, cost: cost}
+			p.curve, p.kind = d.curveOf(m, line, l, set)
 			p.gain, p.measured = line.Value(l.Gain)
 			p.lead = l.lead(m, line, set)
 			p.before = l.before(own, metrics.Point{Cost: cost.Number, Quality: accuracy.Number})
@@ -90,9 +95,6 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 	if d.experts, err = place(l.Experts); err != nil {
 		return nil, err
 	}
-	if d.methods, err = place(l.Methods); err != nil {
-		return nil, err
-	}
 	if len(d.experts) == 0 {
 		return nil, fmt.Errorf("figure %q: no fixed expert, so there is no hull", l.Name)
 	}
@@ -101,6 +103,9 @@ func Pareto(l ParetoLayout, set *metrics.Set) (*Figure, error) {
 		points = append(points, metrics.Point{Cost: e.cost.Number, Quality: e.accuracy.Number})
 	}
 	d.hull = metrics.UpperHull(points)
+	if d.methods, err = place(l.Methods); err != nil {
+		return nil, err
+	}
 	taken := map[[2]int]bool{}
 	for i := range d.methods {
 		m := &d.methods[i]
@@ -222,8 +227,8 @@ func (d *paretoData) bound() (remark string) {
 	}
 	for _, m := range d.methods {
 		for _, q := range m.curve {
-			if q.Cost >= d.hull[0].Cost {
-				values = append(values, d.hull.Gain(q))
+			if q.cost >= d.hull[0].Cost {
+				values = append(values, q.gain)
 			}
 		}
 	}
@@ -270,31 +275,47 @@ func (d *paretoData) records(l ParetoLayout) [][]string {
 			}
 			records = append(records, slices.Concat([]string{p.Label, []string{"fixed expert", "router", "paper"}[i]}, ends(p.cost), ends(p.accuracy), gain))
 			for _, q := range p.curve {
-				records = append(records, []string{p.Label, "setting of its knob", number(q.Cost), "", "", number(q.Quality), "", "", Fixed(d.hull.Gain(q), 3), "", ""})
+				records = append(records, []string{p.Label, p.kind, number(q.cost), "", "", number(q.accuracy), "", "", Fixed(q.gain, 3), "", ""})
 			}
 		}
 	}
 	return records
 }
 
-// knobCurve returns what a router reaches at the settings of its knob, over all benchmarks, by cost: settings that reach
-// the same are one point.
-func knobCurve(set *metrics.Set, cost string, keys []metrics.Key) []metrics.Point {
-	var curve []metrics.Point
-	for _, m := range set.Where(keys...) {
-		x, ok := m.Value(cost)
-		y, too := m.Value(metrics.Accuracy)
-		if m.Name == units.SweepName && ok && too {
-			curve = append(curve, metrics.Point{Cost: x.Number, Quality: y.Number})
+// curveOf returns the readings of a router's curve and what they are: of a knob that was swept all settings over all benchmarks, of
+// which those that reach the same are one, else the shares of the strongest expert's cost at which it was read, from the cheapest
+// expert's cost on.
+func (d *paretoData) curveOf(m Mark, line metrics.Measurement, l ParetoLayout, set *metrics.Set) (curve []reading, kind string) {
+	for _, at := range set.Where(m.Keys...) {
+		x, ok := at.Value(l.Cost.Unit)
+		y, too := at.Value(metrics.Accuracy)
+		if at.Name == units.SweepName && ok && too {
+			curve = append(curve, reading{x.Number, y.Number, d.hull.Gain(metrics.Point{Cost: x.Number, Quality: y.Number})})
 		}
 	}
-	slices.SortFunc(curve, func(a, b metrics.Point) int {
-		return cmp.Or(cmp.Compare(a.Cost, b.Cost), cmp.Compare(a.Quality, b.Quality))
+	slices.SortFunc(curve, func(a, b reading) int {
+		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.accuracy, b.accuracy))
 	})
-	return slices.Compact(curve)
+	if curve != nil {
+		return slices.Compact(curve), "setting of its knob"
+	}
+	if l.Cost.Unit != units.CostShare || d.hull == nil {
+		return nil, ""
+	}
+	for _, percent := range units.Budgets() {
+		gain, ok := line.Value(fmt.Sprintf(units.GainAt, percent))
+		accuracy, too := line.Value(fmt.Sprintf(units.QualityAt, percent))
+		if ok && too && float64(percent) >= d.hull[0].Cost {
+			curve = append(curve, reading{float64(percent), accuracy.Number, gain.Number})
+		}
+	}
+	return curve, atShare
 }
 
-// knobLine is the line of all settings of a router's knob.
+// atShare is the kind of readings at shares of the strongest expert's cost.
+const atShare = "at a share of the cost"
+
+// knobLine is the line through the readings of a router's curve.
 func knobLine(m placed) draw.LineStyle {
 	if m.Look == 0 {
 		return draw.LineStyle{Color: m.style.Color, Width: thickLine}
@@ -388,9 +409,9 @@ func (d *paretoData) paintPlane(p panel) {
 	for _, m := range d.methods {
 		var curve []vg.Point
 		for _, q := range m.curve {
-			curve = append(curve, at(q.Cost, q.Quality))
+			curve = append(curve, at(q.cost, q.accuracy))
 		}
-		lines = append(lines, p.stroke(knobLine(m), curve)...)
+		lines = append(lines, trace(p, m, curve)...)
 	}
 	p.data.StrokeLines(hullLine(), line)
 	all := d.all()
@@ -444,17 +465,27 @@ func (d *paretoData) paintPlane(p panel) {
 	}
 }
 
+// trace draws a router's curve and returns its lines. Shares of the cost are dots on it, since between them it is not known.
+func trace(p panel, m placed, curve []vg.Point) [][]vg.Point {
+	for _, at := range curve {
+		if m.kind == atShare && p.data.Contains(at) {
+			p.data.DrawGlyph(draw.GlyphStyle{Color: m.style.Color, Radius: 1.4, Shape: draw.CircleGlyph{}}, at)
+		}
+	}
+	return p.stroke(knobLine(m), curve)
+}
+
 // paintGains draws what lies between the plane and its hull.
 func (d *paretoData) paintGains(p panel) {
 	at := func(cost, gain float64) vg.Point { return p.at(d.factor*cost, gain) }
 	for _, m := range d.methods {
 		var curve []vg.Point
 		for _, q := range m.curve {
-			if q.Cost >= d.hull[0].Cost {
-				curve = append(curve, at(q.Cost, d.hull.Gain(q)))
+			if q.cost >= d.hull[0].Cost {
+				curve = append(curve, at(q.cost, q.gain))
 			}
 		}
-		p.stroke(knobLine(m), curve)
+		trace(p, m, curve)
 	}
 	p.level(0)
 	var shown []placed

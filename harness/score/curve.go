@@ -13,9 +13,6 @@ import (
 // sameCost is why a curve has no mean.
 const sameCost = "the cheapest and the strongest expert cost the same"
 
-// curveBudgets are the budgets at which curves are read, in percent of the strongest expert's cost.
-var curveBudgets = [...]int{25, 50, 75}
-
 // curved is what has a curve, trainings averaged.
 type curved interface {
 	meanGain() float64
@@ -32,7 +29,7 @@ func gains[V curved](who func(V) bool) []Statistic[V] {
 			return v.meanGain() - slices.Max(v.rivals())
 		}},
 	}
-	for _, percent := range curveBudgets {
+	for _, percent := range units.Budgets() {
 		gain, quality := metrics.GainAt(float64(percent)/100), metrics.QualityAt(float64(percent)/100)
 		list = append(list,
 			Statistic[V]{Unit: fmt.Sprintf(units.GainAt, percent), Decimals: 3, For: who, Without: nothingPaid, Of: func(v V) float64 { return v.aboveHull(gain) }},

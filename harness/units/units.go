@@ -64,12 +64,15 @@ const (
 	FoldsSD       = "partition-sd-points"        // standard deviation over partitions of the mean gain, of the hull gain for rows without a knob
 	LeadBenchmark = "lead-over-benchmark-points" // as lead-points, over the benchmark-identity router
 	GainAt        = "gain-at-%d%%-points"        // at a share of the strongest expert's cost
-	QualityAt     = "accuracy-at-%d%%-%%"
+	QualityAt     = "accuracy-at-%d%%-%%"        // likewise
 
 	// Of a contrast between two rows, paired: in the same resamples, as difference-points, cost-difference-%, lead-points and
 	// other-lead-points, for which the other row is the reference.
 	MeanDifference = "mean-gain-difference-points" // of two rows with a knob
 )
+
+// Budgets are the shares of the strongest expert's cost, in percent, of GainAt and QualityAt.
+func Budgets() []int { return []int{25, 50, 75} }
 
 // Units of the lines Recorded, of an expert whose answers were recorded; beside Truncated, of those that are scored.
 const (
