@@ -103,7 +103,7 @@ var layers = map[string][]string{
 	"harness/fetch":           {"harness/lines", "harness/internal/retryafter", "harness/recording/publisher", "harness/problems", "harness/spec", "harness/store"},
 	"harness/fetch/fetchtest": {"harness/spec"},
 	// Logs become files of a recording, which runs read as anybody's.
-	"harness/imports": {"harness/starting", "harness/recording/publisher", "harness/recording", "harness/spec", "harness/seed", "harness/cost", "verify"},
+	"harness/imports": {"harness/starting", "harness/recording/publisher", "harness/recording", "harness/spec", "harness/seed", "harness/cost", "harness/metrics", "verify"},
 	"harness/report":  {"harness/units", "harness/metrics", "harness/routing"},
 	"harness/routing": {"harness/cost", "harness/seed", "harness/spec", "verify"},
 	"harness/spec":    {"harness/cost"},

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/recording"
 	"github.com/entrorouter/entrorouter/harness/starting"
 )
@@ -60,6 +61,7 @@ func (l *Log) Audit(prices map[string]starting.Price) []Finding {
 	a.labels()
 	a.prompts()
 	a.goldsInPrompts()
+	a.few()
 	a.answered()
 	a.selected()
 	a.oracle()
@@ -301,6 +303,13 @@ func (a *audit) goldsInPrompts() {
 	}
 	if own > 0 && float64(own) > chance+certain*math.Sqrt(chance)+1 || own > 0 && chance == 0 {
 		a.find("golds in prompts", "the text of %s says its own answer, such as that of %s", counted(own, "question"), example)
+	}
+}
+
+// few looks for logs that no comparison comes of.
+func (a *audit) few() {
+	if n := len(a.Questions); n < metrics.FewestQuestions {
+		a.find("few questions", "the log has %s, too few to say whether a router pays: some hundreds are needed", counted(n, "question"))
 	}
 }
 

@@ -26,10 +26,10 @@ func TestFilesOfPublishersAreRead(t *testing.T) {
 		findings                []string
 	}{
 		// Of ten statements a model meets eight, counted by hand, and no log scored them; both other samples are scored as wrong.
-		"inspect, zips":   {"inspect", "raw/inspect_*.eval", "", Options{}, 11, 12, 8, []string{"unknown prices", "different questions"}},
-		"inspect, a file": {"inspect", "raw/inspect_*.json", "", Options{}, 1, 1, 0, []string{"unknown prices", "one model"}},
+		"inspect, zips":   {"inspect", "raw/inspect_*.eval", "", Options{}, 11, 12, 8, []string{"unknown prices", "few questions", "different questions"}},
+		"inspect, a file": {"inspect", "raw/inspect_*.json", "", Options{}, 1, 1, 0, []string{"unknown prices", "few questions", "one model"}},
 		// The answer says 5 and the gold is 3.
-		"openai": {"openai", "raw/openrouter_*.json.gz", "outcomes/lineage_quizzes.jsonl.gz", Options{}, 1, 1, 0, []string{"unknown prices", "one model"}},
+		"openai": {"openai", "raw/openrouter_*.json.gz", "outcomes/lineage_quizzes.jsonl.gz", Options{}, 1, 1, 0, []string{"unknown prices", "few questions", "one model"}},
 		// 102 have the full score; three repeat the sum before its value, 5881 - 8913 + 8987 = 5955, which the verifier reads.
 		"reasoning gym": {"reasoning-gym", "raw/reasoning_gym_*.json.gz", "", Options{Model: "gemma", CharsPerToken: 4}, 100, 200, 105, []string{"unknown prices", "estimated tokens", "one model"}},
 		// All 389 as published.

@@ -10,6 +10,9 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
+// FewestQuestions is below what an interval over questions means little.
+const FewestQuestions = 30
+
 // Range is which values one question can have in a number that is a mean over questions. Where it is known, an interval counts
 // with questions that were not drawn: 30 questions that are all right do not say that the 31st is.
 type Range int

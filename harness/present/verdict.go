@@ -17,12 +17,8 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
-const (
-	// fewestQuestions is below what an interval over questions means little.
-	fewestQuestions = 30
-	// toldApart is a difference of accuracy that is worth knowing of, in points.
-	toldApart = 2.0
-)
+// toldApart is a difference of accuracy that is worth knowing of, in points.
+const toldApart = 2.0
 
 // Finding is what a verdict comes to.
 type Finding string
@@ -233,7 +229,7 @@ func (v *Verdict) find() {
 	above := slices.DeleteFunc(slices.Clone(v.routers), func(j Judged) bool { return j.Gain.Low <= 0 })
 	saving := slices.DeleteFunc(slices.Clone(above), func(j Judged) bool { return j.Beside.High < 0 || j.Beside.Number < -toldApart || j.Saving.Low <= 0 })
 	switch {
-	case v.Questions < fewestQuestions:
+	case v.Questions < metrics.FewestQuestions:
 		v.Finding = TooFew
 		return
 	case len(saving) > 0:
