@@ -152,6 +152,9 @@ func (c *recorded) read(ctx context.Context) (err error) {
 		}
 		c.columns = append(c.columns, m)
 	}
+	if err := c.lent(); err != nil {
+		return err
+	}
 	c.probe = -1
 	if f.Probe != noProbe {
 		if c.probe, err = c.rec.Find(probe); err != nil {
@@ -164,6 +167,18 @@ func (c *recorded) read(ctx context.Context) (err error) {
 			text += fmt.Sprintf("\n%c. %s", 'A'+i, o)
 		}
 		c.problems = append(c.problems, routing.Problem{ID: q.ID, Benchmark: q.Benchmark, Split: routing.Test, Text: text, Gold: []string{q.Gold}, Options: q.Options})
+	}
+	return nil
+}
+
+// lent holds the recording to have the models that pass rates k5 are lent by.
+func (c *recorded) lent() error {
+	lenders := len(c.rec.Candidates) - len(c.columns)
+	for _, row := range c.Spec.Experiment.Methods {
+		if c.kappa(row) == "k5" && lenders < spec.NearestModels {
+			return fmt.Errorf("%w: experiment %s, row %s, pool %s: kappa k5 takes answers of %d models outside the pool, and its recording has %d; use kappa runs or 01",
+				spec.ErrUsage, c.Spec.Experiment.Name, row.RowID(), c.pool.Name, spec.NearestModels, lenders)
+		}
 	}
 	return nil
 }
@@ -654,5 +669,5 @@ func (c *recorded) neighbours(train []int, own int) []int {
 		}
 	}
 	slices.SortFunc(others, func(a, b int) int { return cmp.Or(cmp.Compare(distance[a], distance[b]), cmp.Compare(a, b)) })
-	return others[:min(spec.NearestModels, len(others))]
+	return others[:spec.NearestModels]
 }

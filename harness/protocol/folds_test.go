@@ -1,6 +1,7 @@
 package protocol
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -167,6 +168,25 @@ func TestPassRatesAreLentByTheNearestModelsOutsideThePool(t *testing.T) {
 	}
 	if o := c.outcome(3, 0); o.Bucket != routing.NoAnswer || o.Correct != 0 {
 		t.Errorf("outcome %+v of a response without an answer", o)
+	}
+}
+
+// A recording with too few models outside the pool would give other pass rates under the same name.
+func TestPassRatesThatNobodyLendsAreRefused(t *testing.T) {
+	c := toyRecording()
+	c.pool.Name = "toys"
+	x := &c.Spec.Experiment
+	x.Name, x.Folds.Kappa, x.Methods = "few", "k5", []spec.Method{{Name: "logistic"}}
+	if err := c.lent(); err != nil {
+		t.Errorf("6 models lend: %v", err)
+	}
+	c.rec.Candidates = c.rec.Candidates[:5]
+	if err := c.lent(); !errors.Is(err, spec.ErrUsage) || !strings.Contains(err.Error(), "experiment few, row logistic, pool toys: kappa k5 takes answers of 4 models outside the pool, and its recording has 3; use kappa runs or 01") {
+		t.Errorf("3 models lend: %v", err)
+	}
+	x.Methods[0].Kappa = "runs"
+	if err := c.lent(); err != nil {
+		t.Errorf("no row takes them: %v", err)
 	}
 }
 
