@@ -193,6 +193,9 @@ func index(r *spec.Resolved, set *metrics.Set, folder string) (e indexed, err er
 		e.Commands = append(e.Commands, "entrorouter render "+x.Name+" --figures "+shellWord(folder))
 	}
 	for _, line := range set.Comment {
+		if metrics.SaysMadeOf(line) {
+			continue // the page lists the data
+		}
 		if line = strings.TrimSpace(line); line != x.Title+"." {
 			e.Head = append(e.Head, line)
 		}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // Provenance is what a comparison has to know of a measurement file: the last of its leading comments.
@@ -28,6 +29,15 @@ func (p Provenance) String() string {
 	}
 	return fmt.Sprintf(" Made with seed %d%s by backend %s on %s.", p.Seed, training, p.Backend, p.Arch)
 }
+
+// MadeOf is the comment that says which data numbers are of, without its '#': a file and the SHA-256 that its pool pins.
+func MadeOf(file, sha256 string) string { return fmt.Sprintf("%s %s, SHA-256 %s.", madeOf, file, sha256) }
+
+// madeOf is how such a comment begins.
+const madeOf = " Made of"
+
+// SaysMadeOf says whether a comment is one of MadeOf.
+func SaysMadeOf(comment string) bool { return strings.HasPrefix(comment, madeOf+" ") }
 
 // Numerics is what numbers of trained rows depend on beside their seeds.
 func (p Provenance) Numerics() string { return p.Backend + " on " + p.Arch }

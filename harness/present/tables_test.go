@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/units"
@@ -78,6 +80,31 @@ func TestBoldGoesToTheRowThatLeadsAtEqualCost(t *testing.T) {
 		text := drawn(t, r)[c.table+".md"]
 		if strings.Count(text, c.bold) != 1 || !strings.Contains(text, "Bold: above every other row at equal cost") {
 			t.Errorf("%s: not once %s in %s", c.table, c.bold, text)
+		}
+	}
+}
+
+// Pages list the data that a spec names as what its numbers are of, so a pool whose file was changed has to be measured again.
+func TestCommittedNumbersAreOfTheDataThatTheirPoolsName(t *testing.T) {
+	found, err := filepath.Glob(filepath.Join("..", "..", "figures", "*", "measurements.txt"))
+	if err != nil || len(found) < 20 {
+		t.Fatal(found, err)
+	}
+	for _, file := range found {
+		name := filepath.Base(filepath.Dir(file))
+		var want, got []string
+		for _, pool := range builtin(t, name).Pools {
+			if of := pool.Recorded; of != nil {
+				want = append(want, metrics.MadeOf(of.Queries.Path, of.Queries.SHA256), metrics.MadeOf(of.Outcomes.Path, of.Outcomes.SHA256))
+			}
+		}
+		for _, line := range loadMeasurements(t, name).Comment {
+			if metrics.SaysMadeOf(line) {
+				got = append(got, line)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("figures/%s is of other data than its spec names; measure it again:\n%s", name, diff)
 		}
 	}
 }

@@ -96,6 +96,9 @@ func newFolds(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	}
 	run.Questions = map[string]int{}
 	for _, pool := range r.Pools {
+		if of := pool.Recorded; of != nil {
+			run.Head = append(run.Head, metrics.MadeOf(of.Queries.Path, of.Queries.SHA256), metrics.MadeOf(of.Outcomes.Path, of.Outcomes.SHA256))
+		}
 		if err := planRecorded(ctx, run, pool); err != nil {
 			run.Close()
 			return nil, err
