@@ -201,16 +201,7 @@ func index(r *spec.Resolved, set *metrics.Set, folder string) (e indexed, err er
 		}
 	}
 	e.Specs = slices.Sorted(maps.Keys(r.Files))
-	for _, p := range r.Pools {
-		if p.Recorded == nil {
-			continue
-		}
-		for _, f := range []spec.File{p.Recorded.Queries, p.Recorded.Outcomes} {
-			if !slices.ContainsFunc(e.Data, func(d spec.File) bool { return d.Path == f.Path }) {
-				e.Data = append(e.Data, f)
-			}
-		}
-	}
+	e.Data = r.Recordings()
 	if m := x.Policy.Model; m != nil {
 		e.Model = m.Folder
 	}

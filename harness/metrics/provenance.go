@@ -31,7 +31,9 @@ func (p Provenance) String() string {
 }
 
 // MadeOf is the comment that says which data numbers are of, without its '#': a file and the SHA-256 that its pool pins.
-func MadeOf(file, sha256 string) string { return fmt.Sprintf("%s %s, SHA-256 %s.", madeOf, file, sha256) }
+func MadeOf(file, sha256 string) string {
+	return fmt.Sprintf("%s %s, SHA-256 %s.", madeOf, file, sha256)
+}
 
 // madeOf is how such a comment begins.
 const madeOf = " Made of"

@@ -82,11 +82,8 @@ func provenanceOf(r *present.Run) (p provenance) {
 	for _, name := range append([]string{x.Train.SFT.Benchmark, x.Train.RL.Benchmark}, x.Test...) {
 		add(r.Spec.Benchmarks[name].File)
 	}
-	for _, pool := range r.Spec.Pools {
-		if of := pool.Recorded; of != nil {
-			add(&of.Queries)
-			add(&of.Outcomes)
-		}
+	for _, f := range r.Spec.Recordings() {
+		add(&f)
 	}
 	return p
 }

@@ -94,11 +94,11 @@ func newFolds(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 			x.Folds.K, len(x.Folds.Seeds), 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
 		fmt.Sprintf(" Prices: %s, %s; every cost inherits them.", x.Prices, r.Prices.Basis),
 	}
+	for _, f := range r.Recordings() {
+		run.Head = append(run.Head, metrics.MadeOf(f.Path, f.SHA256))
+	}
 	run.Questions = map[string]int{}
 	for _, pool := range r.Pools {
-		if of := pool.Recorded; of != nil {
-			run.Head = append(run.Head, metrics.MadeOf(of.Queries.Path, of.Queries.SHA256), metrics.MadeOf(of.Outcomes.Path, of.Outcomes.SHA256))
-		}
 		if err := planRecorded(ctx, run, pool); err != nil {
 			run.Close()
 			return nil, err

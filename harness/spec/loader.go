@@ -114,6 +114,21 @@ func (l *loader) assign(d *decoder, root *yaml.Node) {
 	e.More = nil
 }
 
+// Recordings are the files that recorded pools are read from, each once, in the order of the pools.
+func (r *Resolved) Recordings() (files []File) {
+	for _, p := range r.Pools {
+		if p.Recorded == nil {
+			continue
+		}
+		for _, f := range []File{p.Recorded.Queries, p.Recorded.Outcomes} {
+			if !slices.ContainsFunc(files, func(g File) bool { return g.Path == f.Path }) {
+				files = append(files, f)
+			}
+		}
+	}
+	return files
+}
+
 // Digest is the SHA-256, in hexadecimal digits, of what a spec says in the end, in canonical form: its knobs and those of its bases, its
 // pools, prices and benchmarks.
 func (r *Resolved) Digest() (string, error) {
