@@ -20,7 +20,7 @@ type ofPlane struct {
 	inPool
 	Swept, Read         bool   // a shown row has thin lines: of all settings; of shares of the cost
 	OtherHull, HasTable bool   // one may answer itself; the experiment has a table
-	Dear                string // expert that shares are of
+	Dearest             string // expert that shares are of
 	Wide, BesidePaper   bool   // the panels stand side by side; the paper's router is there
 	Compared            bool   // another run has points too
 	Shown, Rows         int    // of the experiment
@@ -33,7 +33,7 @@ func (r *Run) paretoFigures(o spec.Output, paper published) ([]*report.Figure, e
 	shown := ofPlane{
 		Swept:     r.swept(r.shown(o.Rows)),
 		Read:      x.Recorded() && slices.ContainsFunc(r.shown(o.Rows), r.hasCurve),
-		Dear:      dearest(x),
+		Dearest:   dearest(x),
 		OtherHull: slices.ContainsFunc(r.shown(o.Rows), func(m spec.Method) bool { return methods.AnswersItself(m.Name) }),
 		HasTable:  slices.ContainsFunc(x.Outputs, func(o spec.Output) bool { return o.Kind == "table" }),
 		Wide:      o.Wide,

@@ -149,6 +149,14 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 	if slices.ContainsFunc(x.Methods, func(m spec.Method) bool { _, ok := methods.LanguageModel(m, x); return ok }) {
 		own = append(own, report.Column{Title: "Router's tokens/query", Unit: units.RouterTokens, Decimals: 1})
 	}
+	curve := []report.Column{meanGain()}
+	for i, percent := range units.Budgets() {
+		title := fmt.Sprintf("@%d%%", percent)
+		if i == 0 {
+			title = "Gain " + title
+		}
+		curve = append(curve, report.Column{Title: title, Unit: fmt.Sprintf(units.GainAt, percent), Decimals: 2, Better: report.Higher})
+	}
 	var tables []*report.Table
 	for _, pool := range r.Spec.Pools {
 		var benchmarks []string
@@ -166,12 +174,7 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 				Name: name + "-" + pool.Name + "-" + b, Head: "Method",
 				Groups: []report.GroupLayout{
 					{Title: "Own operating point", Benchmark: b, Columns: own},
-					{Title: "Whole curve", Benchmark: b, Columns: []report.Column{
-						meanGain(),
-						{Title: "Gain @25%", Unit: fmt.Sprintf(units.GainAt, 25), Decimals: 2, Better: report.Higher},
-						{Title: "@50%", Unit: fmt.Sprintf(units.GainAt, 50), Decimals: 2, Better: report.Higher},
-						{Title: "@75%", Unit: fmt.Sprintf(units.GainAt, 75), Decimals: 2, Better: report.Higher},
-					}},
+					{Title: "Whole curve", Benchmark: b, Columns: curve},
 				},
 			}
 			w := r.inPool(pool, b)
