@@ -196,6 +196,7 @@ func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routi
 		return nil, err
 	}
 	prices := []float64{e.Lambda}
+	var start *stages.Start
 	var rates [][]float64
 	var expected []stages.Expected
 	usd, _ := routing.Means(set.Examples(), experts)
@@ -203,7 +204,7 @@ func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routi
 	if from == nil {
 		rates, err = shrink(ctx, set, e.Prior, e.reading, e.fits, work)
 	} else if expected, err = from.of(ctx, texts); err == nil {
-		prices, unit = startingPrices(), from.unit
+		start, prices, unit = from.start(e.Lambda), startingPrices(), from.unit
 		rates = shrunk(set.RL, e.Prior, func(i int) []float64 { return expected[i].Pass })
 	}
 	if err != nil {
@@ -225,9 +226,9 @@ func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routi
 				reward[m] = k - lambda*c
 			}
 			prompt := train.Prompt{ID: x.Problem.ID, Row: rows[i], Reward: reward} // a text that is cut solves nothing and costs nothing
-			if from != nil {
+			if start != nil {
 				prompt.ID = fmt.Sprintf("%s at %g", x.Problem.ID, lambda)
-				prompt.Row = from.start(e.Lambda).At(lambda, rows[i], expected[i])
+				prompt.Row = start.At(lambda, rows[i], expected[i])
 			}
 			prompts = append(prompts, prompt)
 		}
