@@ -11,7 +11,7 @@ import (
 )
 
 // plusReader is the policy of a row, untrained.
-func plusReader(t *testing.T, e *entroPlus) *compact.Policy {
+func plusReader(t testing.TB, e *entroPlus) *compact.Policy {
 	t.Helper()
 	p, err := compact.New(t.Context(), e.Policy, []string{"small", "medium", "large"}, []string{"x"}, e.With.Reading)
 	if err != nil {

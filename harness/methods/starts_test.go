@@ -137,3 +137,21 @@ func TestWhatAPolicyStartsFromIsCheckedAndPartOfItsRecipe(t *testing.T) {
 		t.Errorf("the recipe %s, %v: want none of it where nothing is started from", recipe, err)
 	}
 }
+
+// The Stage II problems of a policy that starts from what rows expect, each at every price.
+func BenchmarkProblemsAtEveryPrice(b *testing.B) {
+	set := routingtest.Planted(200)
+	e := build(b, "entroplus", "{"+starting+", prior: 0}").(*entroPlus)
+	x, err := e.expect(b.Context(), set, routingtest.Work(1))
+	if err != nil {
+		b.Fatal(err)
+	}
+	reader := plusReader(b, e).From(func(_ context.Context, texts []string) ([][]float64, error) {
+		return slices.Repeat([][]float64{{0, 0, 0}}, len(texts)), nil
+	})
+	for b.Loop() {
+		if _, err := e.prompts(b.Context(), reader, set, x, routingtest.Work(1)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
