@@ -100,8 +100,9 @@ var layers = map[string][]string{
 	// The files that an experiment of one's own begins with: text, made of what is in the data.
 	"harness/starting": {"harness/lines", "harness/problems", "harness/recording", "harness/store", "harness/spec", "harness/cost"},
 	// Problem sets come to the data folder; nothing that runs knows from where.
-	"harness/fetch":           {"harness/lines", "harness/internal/retryafter", "harness/recording/publisher", "harness/problems", "harness/spec", "harness/store"},
-	"harness/fetch/fetchtest": {"harness/spec"},
+	"harness/fetch":               {"harness/lines", "harness/internal/retryafter", "harness/recording/publisher", "harness/problems", "harness/spec", "harness/store"},
+	"harness/fetch/fetchtest":     {"harness/spec", "harness/tokenizer"},
+	"harness/recording/publisher": {"harness/tokenizer"},
 	// Logs become files of a recording, which runs read as anybody's.
 	"harness/imports": {"harness/starting", "harness/recording/publisher", "harness/recording", "harness/spec", "harness/seed", "harness/cost", "harness/metrics", "verify"},
 	"harness/report":  {"harness/units", "harness/metrics", "harness/routing"},

@@ -61,10 +61,10 @@ type Recordings map[string]Published
 type Published struct {
 	Title   string          `yaml:"title" line:"true"`
 	Licence string          `yaml:"licence"`
-	From    []Origin        `yaml:"from"`                                                                       // in the order in which its files are read
-	Format  string          `yaml:"format" oneof:"lineage mmlu-pro reasoning-gym routellm-gsm8k routellm-mmlu"` // what its files are, see package publisher
-	Golds   string          `yaml:"golds,omitempty"`                                                            // a problem set with a home, which has the answers that its publisher leaves out
-	Most    int             `yaml:"most" in:"[1,1e6]"`                                                          // MB of all its downloads together; more is refused
+	From    []Origin        `yaml:"from"`                                                                                // in the order in which its files are read
+	Format  string          `yaml:"format" oneof:"lineage mmlu-pro reasoning-gym routellm-gsm8k routellm-mmlu zeroeval"` // what its files are, see package publisher
+	Golds   string          `yaml:"golds,omitempty"`                                                                     // a problem set with a home, which has the answers that its publisher leaves out
+	Most    int             `yaml:"most" in:"[1,1e6]"`                                                                   // MB of all its downloads together; more is refused
 	Files   []PublishedFile `yaml:"files"`
 }
 

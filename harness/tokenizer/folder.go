@@ -312,6 +312,15 @@ func ParseMerges(lines []string) ([][2]string, error) {
 	return merges, nil
 }
 
+// ReadMerges reads merges.txt, a merge a line, with or without the line of its version.
+func ReadMerges(file []byte) ([][2]string, error) {
+	lines := strings.Split(strings.TrimRight(strings.ReplaceAll(string(file), "\r\n", "\n"), "\n"), "\n")
+	if strings.HasPrefix(lines[0], "#version:") {
+		lines = lines[1:]
+	}
+	return ParseMerges(lines)
+}
+
 // readVocabulary reads vocab.json and merges.txt.
 func readVocabulary(dir string, c config) (d Definition, err error) {
 	switch strings.TrimSuffix(c.Class, "Fast") {
@@ -336,11 +345,7 @@ func readVocabulary(dir string, c config) (d Definition, err error) {
 	if file, err = os.ReadFile(path); err != nil {
 		return d, err
 	}
-	lines := strings.Split(strings.TrimRight(strings.ReplaceAll(string(file), "\r\n", "\n"), "\n"), "\n")
-	if strings.HasPrefix(lines[0], "#version:") {
-		lines = lines[1:]
-	}
-	if d.Merges, err = ParseMerges(lines); err != nil {
+	if d.Merges, err = ReadMerges(file); err != nil {
 		return d, fmt.Errorf("%s: %w", path, err)
 	}
 	return d, nil

@@ -24,12 +24,14 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/tokenizer"
 )
 
 // formats make the files that recorded sets are made of out of the known lines in a data folder: what a file has beside them is made up.
 // That the publishers' files are these is not shown by it.
 var formats = map[string]func(data string, put put) error{
 	"lineage": lineage, "mmlu-pro": mmluPro, "reasoning-gym": reasoningGym, "routellm-mmlu": routeLLMMMLU, "routellm-gsm8k": routeLLMGSM8K,
+	"zeroeval": zeroEval,
 }
 
 // put takes a file of a publisher by its path in the repository.
@@ -110,18 +112,27 @@ func PublishGSM8K(root, data string, home spec.Part) error {
 
 var thousands = regexp.MustCompile(`(\d)(\d{3})$`)
 
-// each reads the lines of a compressed file of a data folder.
-func each[T any](data, name string, read func(T) error) error {
+// unpacked is the text of a compressed file of a data folder.
+func unpacked(data, name string) ([]byte, error) {
 	f, err := os.Open(filepath.Join(data, name))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(bufio.NewReader(f))
 	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(z)
+}
+
+// each reads the lines of a compressed file of a data folder.
+func each[T any](data, name string, read func(T) error) error {
+	text, err := unpacked(data, name)
+	if err != nil {
 		return err
 	}
-	d := json.NewDecoder(z)
+	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	for {
 		var one T
@@ -386,4 +397,79 @@ func lineage(data string, put put) error {
 		}
 	}
 	return cmp.Or(run("lineage-8_16_32_64", "claude-3.5-sonnet", slices.Clone(old[7:])), run("lineage-8_16_32_64", "deepseek-v3", old), run("lineage-8_64_128_192", models[0], both))
+}
+
+// zeroEval has the responses of models whose texts are known, and of the others as many tokens, with the answer where one was right.
+func zeroEval(data string, put put) error {
+	raw, err := unpacked(data, "tokenizer/merges.txt.gz")
+	if err != nil {
+		return err
+	}
+	merges, err := tokenizer.ReadMerges(raw)
+	if err != nil {
+		return err
+	}
+	tokens, err := tokenizer.New(tokenizer.Merged(tokenizer.Qwen2, merges))
+	if err != nil {
+		return err
+	}
+	if err := put("merges.txt", bytes.ReplaceAll(raw, []byte("\n"), []byte("\r\n"))); err != nil {
+		return err
+	}
+	type question struct {
+		ID            string `json:"query_id"`
+		Problem, Gold string
+	}
+	of := map[string]question{}
+	if err := each(data, "outcomes/zeroeval_queries.jsonl.gz", func(q question) error { of[q.ID] = q; return nil }); err != nil {
+		return err
+	}
+	type outcome struct {
+		ID       string `json:"query_id"`
+		Model    string
+		Correct  int
+		Tokens   int `json:"output_tokens"`
+		None     int `json:"no_answer"`
+		Response string
+	}
+	type key struct{ id, model string }
+	known := map[key]string{}
+	if err := each(data, "outcomes/zeroeval_responses_13models.jsonl.gz", func(o outcome) error { known[key{o.ID, o.Model}] = o.Response; return nil }); err != nil {
+		return err
+	}
+	files := map[string][]map[string]any{}
+	if err := each(data, "outcomes/zeroeval_outcomes_all.jsonl.gz", func(o outcome) error {
+		q := of[o.ID]
+		response, ok := known[key{o.ID, o.Model}]
+		if !ok {
+			switch {
+			case o.Correct == 1:
+				response = `"answer": "` + q.Gold + `"`
+			case o.None == 0:
+				response = `"answer": "?"`
+			}
+			response = strings.Repeat(" a", o.Tokens-len(tokens.Encode(response))) + response
+		}
+		benchmark, number, _ := strings.Cut(o.ID, "-")
+		entry := map[string]any{"output": []string{response}, "generator": "maker/" + o.Model}
+		path := "result_dirs/math-l5/" + o.Model + ".json"
+		if benchmark == "gsm8k" {
+			path = "result_dirs/gsm/" + o.Model + ".json"
+			entry["id"], entry["question"], entry["answer"] = "gsm8k-main-test-#"+number, q.Problem, "# "+q.Gold
+		} else {
+			entry["id"], entry["problem"], entry["answer"] = json.Number(number), q.Problem, q.Gold
+		}
+		files[path] = append(files[path], entry)
+		return nil
+	}); err != nil {
+		return err
+	}
+	for path, entries := range files {
+		slices.Reverse(entries)
+		text, err := json.Marshal(entries)
+		if err := cmp.Or(err, put(path, text)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -20,6 +20,8 @@ func Of(format string) Converter {
 		return RouteLLMGSM8K
 	case "routellm-mmlu":
 		return RouteLLMMMLU
+	case "zeroeval":
+		return ZeroEval
 	}
 	return nil
 }
