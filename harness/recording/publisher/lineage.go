@@ -72,36 +72,28 @@ func Lineage(files iter.Seq2[File, error]) (map[string][]byte, error) {
 	var runs []run
 	quizzes := map[string]quiz{}
 	exchanges := map[string]*exchange{}
-	for f, err := range files {
+	for f, err := range matching(files, lineageAnswer, lineageSheet) {
 		if err != nil {
 			return nil, err
 		}
-		m := lineageAnswer.FindStringSubmatch(f.Path)
-		if m == nil && !lineageSheet.MatchString(f.Path) {
-			continue
-		}
-		raw, err := f.Read()
-		if err != nil {
-			return nil, err
-		}
-		if m != nil {
+		if m := f.groups; f.of == lineageAnswer {
 			of := exchanges[m[1]]
 			if of == nil {
-				of = &exchange{folder: path.Base(path.Dir(f.Path)), model: m[2]}
+				of = &exchange{folder: path.Base(path.Dir(f.path)), model: m[2]}
 				exchanges[m[1]] = of
 			}
 			if m[3] == "request" {
-				of.request = raw
+				of.request = f.raw
 			} else {
-				of.response = raw
+				of.response = f.raw
 			}
 			continue
 		}
-		all, err := quizzesOf(raw)
+		all, err := quizzesOf(f.raw)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Path, err)
+			return nil, fmt.Errorf("%s: %w", f.path, err)
 		}
-		of := run{path: f.Path}
+		of := run{path: f.path}
 		for _, q := range all {
 			quizzes[q.id] = q
 			of.ids = append(of.ids, q.id)

@@ -50,20 +50,12 @@ func MMLUPro(files iter.Seq2[File, error]) (map[string][]byte, error) {
 		answers []answer
 	}
 	all := map[int]*question{}
-	for f, err := range files {
+	for f, err := range matching(files, mmluProFile) {
 		if err != nil {
 			return nil, err
 		}
-		m := mmluProFile.FindStringSubmatch(f.Path)
-		if m == nil {
-			continue
-		}
-		raw, err := f.Read()
-		if err != nil {
-			return nil, err
-		}
-		file, model := m[1], strings.ReplaceAll(m[2], "3_1", "3.1") // their one name without its dot
-		err = zipped(raw, func(name string, text []byte) error {
+		file, model := f.groups[1], strings.ReplaceAll(f.groups[2], "3_1", "3.1") // their one name without its dot
+		err = zipped(f.raw, func(name string, text []byte) error {
 			var entries []mmluProAnswer
 			if err := json.Unmarshal(text, &entries); err != nil {
 				return fmt.Errorf("%s: %s", name, strings.TrimPrefix(err.Error(), "json: "))
@@ -97,7 +89,7 @@ func MMLUPro(files iter.Seq2[File, error]) (map[string][]byte, error) {
 			return nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Path, err)
+			return nil, fmt.Errorf("%s: %w", f.path, err)
 		}
 	}
 	if len(all) == 0 {

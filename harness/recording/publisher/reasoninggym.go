@@ -56,22 +56,15 @@ func ReasoningGym(files iter.Seq2[File, error]) (map[string][]byte, error) {
 		results                         []GymResult
 	}
 	var all []evaluation
-	for f, err := range files {
-		if err != nil {
-			return nil, err
-		}
-		m := gymFile.FindStringSubmatch(f.Path)
-		if m == nil {
-			continue
-		}
-		raw, err := f.Read()
+	for f, err := range matching(files, gymFile) {
 		if err != nil {
 			return nil, err
 		}
 		var of GymSet
-		if err := json.Unmarshal(raw, &of); err != nil {
-			return nil, fmt.Errorf("%s: %s", f.Path, strings.TrimPrefix(err.Error(), "json: "))
+		if err := json.Unmarshal(f.raw, &of); err != nil {
+			return nil, fmt.Errorf("%s: %s", f.path, strings.TrimPrefix(err.Error(), "json: "))
 		}
+		m := f.groups
 		all = append(all, evaluation{m[1], m[2], m[3], m[4], of.Results})
 	}
 	if len(all) == 0 {

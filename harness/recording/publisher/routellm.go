@@ -26,19 +26,11 @@ var models = [...]struct{ column, model string }{
 // RouteLLMMMLU makes routellm_mmlu: a line a question, by subject and row.
 func RouteLLMMMLU(files iter.Seq2[File, error]) (map[string][]byte, error) {
 	subjects := map[string]*sheet{}
-	for f, err := range files {
+	for f, err := range matching(files, mmluFile) {
 		if err != nil {
 			return nil, err
 		}
-		m := mmluFile.FindStringSubmatch(f.Path)
-		if m == nil {
-			continue
-		}
-		raw, err := f.Read()
-		if err != nil {
-			return nil, err
-		}
-		if subjects[m[1]], err = readSheet(f.Path, raw, "prompt", models[0].column, models[1].column); err != nil {
+		if subjects[f.groups[1]], err = readSheet(f.path, f.raw, "prompt", models[0].column, models[1].column); err != nil {
 			return nil, err
 		}
 	}
@@ -63,7 +55,10 @@ func RouteLLMMMLU(files iter.Seq2[File, error]) (map[string][]byte, error) {
 	return map[string][]byte{"routellm_mmlu": w.Bytes()}, nil
 }
 
-var gsm8kFile = regexp.MustCompile(`(?:^|/)routellm/evals/gsm8k/gsm8k_responses\.csv$`)
+var (
+	gsm8kFile = regexp.MustCompile(`(?:^|/)routellm/evals/gsm8k/gsm8k_responses\.csv$`)
+	goldsFile = regexp.MustCompile(`^` + regexp.QuoteMeta(Golds) + `$`)
+)
 
 // RouteLLMGSM8K makes routellm_gsm8k: a line a question and model, with the text of the answer. What is right is in Golds, whose problems
 // are those of the file in their order; elsewhere they would not be comparable.
@@ -71,24 +66,17 @@ func RouteLLMGSM8K(files iter.Seq2[File, error]) (map[string][]byte, error) {
 	const response = "_response"
 	var of *sheet
 	var golds []struct{ ID, Problem, Answer string }
-	for f, err := range files {
+	for f, err := range matching(files, gsm8kFile, goldsFile) {
 		if err != nil {
 			return nil, err
 		}
-		if f.Path != Golds && !gsm8kFile.MatchString(f.Path) {
-			continue
-		}
-		raw, err := f.Read()
-		if err != nil {
-			return nil, err
-		}
-		if f.Path != Golds {
-			if of, err = readSheet(f.Path, raw, "prompt", models[0].column, models[1].column, models[0].column+response, models[1].column+response); err != nil {
+		if f.of == gsm8kFile {
+			if of, err = readSheet(f.path, f.raw, "prompt", models[0].column, models[1].column, models[0].column+response, models[1].column+response); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		for dec := json.NewDecoder(bytes.NewReader(raw)); ; {
+		for dec := json.NewDecoder(bytes.NewReader(f.raw)); ; {
 			golds = append(golds, struct{ ID, Problem, Answer string }{})
 			if err := dec.Decode(&golds[len(golds)-1]); errors.Is(err, io.EOF) {
 				golds = golds[:len(golds)-1]

@@ -6,10 +6,10 @@ package publisher
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"math/big"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -18,10 +18,10 @@ import (
 	"github.com/entrorouter/entrorouter/harness/tokenizer"
 )
 
-var zeroEvalFile = regexp.MustCompile(`(?:^|/)result_dirs/(gsm|math-l5)/([^/]+)\.json$`)
-
-// mergesFile is the name of the file with which tokens are counted.
-const mergesFile = "merges.txt"
+var (
+	zeroEvalFile = regexp.MustCompile(`(?:^|/)result_dirs/(gsm|math-l5)/([^/]+)\.json$`)
+	mergesFile   = regexp.MustCompile(`(?:^|/)merges\.txt$`)
+)
 
 // zeroEvalAnswer is what a file has of one question.
 type zeroEvalAnswer struct {
@@ -46,37 +46,29 @@ func ZeroEval(files iter.Seq2[File, error]) (map[string][]byte, error) {
 	}
 	var all []answer
 	var merges [][2]string
-	for f, err := range files {
+	for f, err := range matching(files, zeroEvalFile, mergesFile) {
 		if err != nil {
 			return nil, err
 		}
-		m := zeroEvalFile.FindStringSubmatch(f.Path)
-		if m == nil && path.Base(f.Path) != mergesFile {
-			continue
-		}
-		raw, err := f.Read()
-		if err != nil {
-			return nil, err
-		}
-		if m == nil {
-			if merges, err = tokenizer.ReadMerges(raw); err != nil {
-				return nil, fmt.Errorf("%s: %w", f.Path, err)
+		if f.of == mergesFile {
+			if merges, err = tokenizer.ReadMerges(f.raw); err != nil {
+				return nil, fmt.Errorf("%s: %w", f.path, err)
 			}
 			continue
 		}
 		var entries []zeroEvalAnswer
-		if err := json.Unmarshal(raw, &entries); err != nil {
-			return nil, fmt.Errorf("%s: %s", f.Path, strings.TrimPrefix(err.Error(), "json: "))
+		if err := json.Unmarshal(f.raw, &entries); err != nil {
+			return nil, fmt.Errorf("%s: %s", f.path, strings.TrimPrefix(err.Error(), "json: "))
 		}
 		for i, e := range entries {
-			a := answer{benchmark: map[string]string{"gsm": "gsm8k", "math-l5": "math_l5"}[m[1]], model: m[2], problem: cmp.Or(e.Question, e.Problem)}
+			a := answer{benchmark: map[string]string{"gsm": "gsm8k", "math-l5": "math_l5"}[f.groups[1]], model: f.groups[2], problem: cmp.Or(e.Question, e.Problem)}
 			a.gold = strings.ReplaceAll(strings.TrimSpace(strings.TrimPrefix(e.Answer, "#")), ",", "")
 			digits := lastNumber.FindSubmatch(e.ID)
 			if digits == nil || a.problem == "" || a.gold == "" || len(e.Output) == 0 {
-				return nil, fmt.Errorf("%s: entry %d lacks one of id with a number, question or problem, answer, output", f.Path, i+1)
+				return nil, fmt.Errorf("%s: entry %d lacks one of id with a number, question or problem, answer, output", f.path, i+1)
 			}
 			if a.number, err = strconv.Atoi(string(digits[1])); err != nil {
-				return nil, fmt.Errorf("%s: entry %d: %w", f.Path, i+1, err)
+				return nil, fmt.Errorf("%s: entry %d: %w", f.path, i+1, err)
 			}
 			a.text = e.Output[0]
 			all = append(all, a)
@@ -86,11 +78,11 @@ func ZeroEval(files iter.Seq2[File, error]) (map[string][]byte, error) {
 	case len(all) == 0:
 		return nil, ErrNoFiles
 	case merges == nil:
-		return nil, fmt.Errorf("%s is not among the files: tokens cannot be counted", mergesFile)
+		return nil, errors.New("merges.txt is not among the files: tokens cannot be counted")
 	}
 	tokens, err := tokenizer.New(tokenizer.Merged(tokenizer.Qwen2, merges))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", mergesFile, err)
+		return nil, fmt.Errorf("merges.txt: %w", err)
 	}
 	slices.SortStableFunc(all, func(a, b answer) int {
 		return cmp.Or(strings.Compare(a.benchmark, b.benchmark), cmp.Compare(a.number, b.number), strings.Compare(a.model, b.model))
