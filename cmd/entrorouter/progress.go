@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"os"
 	"regexp"
@@ -334,35 +335,60 @@ var numbered = regexp.MustCompile(`=\d+`)
 func kindOf(name string) string  { return numbered.ReplaceAllString(name, "") }
 func stageOf(name string) string { stage, _, _ := strings.Cut(name, " "); return "stage " + stage }
 
-// left is how long the rest takes, at the pace of steps like those that are left; ok is false where too little is known.
-func (p *progress) left(now time.Time) (left time.Duration, ok bool) {
-	spent, making := map[string]time.Duration{}, false // of the steps under way
-	for _, s := range p.stack {
-		if s.step {
-			spent[s.what], making = s.spent, true
+// pace is what steps like one took; nil: there was none. One under way counts as soon as it takes longer than they did.
+func (p *progress) pace(name string, spent map[string]time.Duration) *pace {
+	of := p.took[kindOf(name)]
+	if of == nil {
+		of = p.took[stageOf(name)]
+	}
+	if of == nil {
+		return nil
+	}
+	all := *of
+	for other, took := range spent {
+		if stageOf(other) == stageOf(name) && took > of.took/time.Duration(of.n) {
+			all.n++
+			all.took += took
 		}
 	}
+	return &all
+}
+
+// left is how long the rest takes, at the pace of steps like those that are left; ok is false where too little is known. What a step under way
+// has left follows from its parts where some are done.
+func (p *progress) left(now time.Time) (left time.Duration, ok bool) {
+	under := p.stack[len(p.stack)-1]
+	var parts time.Duration // that the parts to come of what is under way take
+	if under.done > 0 {
+		parts = now.Sub(under.began) * time.Duration(max(0, under.total-under.done)) / time.Duration(under.done)
+	}
+	spent := map[string]time.Duration{} // of the steps under way
+	for _, s := range p.stack {
+		if s.step {
+			spent[s.what] = s.spent
+		}
+	}
+	running := maps.Clone(spent)
 	todo := slices.Clone(p.steps)
 	if p.nth < len(p.all) {
 		todo = slices.Concat(todo, slices.Concat(p.all[p.nth:]...))
 	}
 	known, unknown := time.Duration(0), 0
 	for _, name := range todo {
-		of := p.took[kindOf(name)]
-		if of == nil {
-			of = p.took[stageOf(name)]
-		}
+		of := p.pace(name, running)
 		if of == nil {
 			unknown++
 			continue
 		}
 		takes := of.took / time.Duration(of.n)
-		known += takes - min(takes, spent[name])
-		spent[name] = 0 // those of later experiments may be called alike
+		if here, begun := spent[name]; begun {
+			takes = max(takes-here, parts)
+			parts = 0
+			delete(spent, name) // those of later experiments may be called alike
+		}
+		known += takes
 	}
-	if under := p.stack[len(p.stack)-1]; under.done > 0 && !making {
-		known += now.Sub(under.began) * time.Duration(under.total-under.done) / time.Duration(under.done)
-	}
+	known += parts
 	if len(todo) > 0 {
 		known += known * time.Duration(unknown) / time.Duration(max(1, len(todo)-unknown))
 	}

@@ -82,6 +82,41 @@ func TestProgressOfTwoExperiments(t *testing.T) {
 	})
 }
 
+// A step that takes longer than all of its stage before it says that those to come may, too; its own parts say how much is left of it.
+func TestASlowStepIsNoMinuteFromItsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		p := onTerminal(&out, 120)
+		p.Start("lm", 0)
+		p.Plan([]string{"crossfit a", "crossfit b", "crossfit c", "crossfit d"})
+		for _, step := range []string{"crossfit a", "crossfit b"} {
+			p.Start(step, 0)
+			time.Sleep(3 * time.Second)
+			p.Done()
+		}
+		left := func(want time.Duration) {
+			t.Helper()
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.charge(time.Now())
+			if got, ok := p.left(time.Now()); !ok || got != want {
+				t.Errorf("%v, %v; want %v", got, ok, want)
+			}
+		}
+		p.Start("crossfit c", 0)
+		p.Start("folds of c", 5)
+		left(6 * time.Second)
+		time.Sleep(24 * time.Second)
+		left(10 * time.Second) // nothing is known of this one, and the one to come takes a mean of three
+		p.Add(1)
+		left(4*24*time.Second + 10*time.Second)
+		p.Done()
+		p.Done()
+		left(10 * time.Second)
+		p.Done()
+	})
+}
+
 // What is asked of servers that are paid is counted, and the line fits on a narrow terminal.
 func TestProgressOfServersOnANarrowTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -21,6 +21,8 @@ import (
 // Models opens language models and keeps what their frozen layers made of texts, for all policies of a run. Safe for
 // concurrent use.
 type Models struct {
+	Say func(text string) // hears how far frozen layers are with reading texts; nil: nobody. Set before the first policy
+
 	mu     sync.Mutex
 	bases  map[spec.LanguageModel]*Base
 	trunks map[trunkKey]*trunk
@@ -107,7 +109,7 @@ func (m *Models) trunk(backend policy.Backend, d Decoder, base *Base, from int) 
 	if k, ok := m.trunks[key]; ok {
 		return k, nil
 	}
-	k, err := newTrunk(backend, Decoder{Config: d.Config, Compute: d.Compute}, base, from, &m.left, m.dir)
+	k, err := newTrunk(backend, Decoder{Config: d.Config, Compute: d.Compute}, base, from, &m.left, m.dir, m.Say)
 	if err != nil {
 		return nil, fmt.Errorf("frozen layers: %w", err)
 	}

@@ -87,6 +87,30 @@ func TestStatesOfTextsOutliveARunAndDamage(t *testing.T) {
 	}
 }
 
+func TestReadingSaysHowFarItIs(t *testing.T) {
+	m := NewModels(1<<20, "")
+	defer m.Close()
+	var heard []string
+	m.Say = func(text string) { heard = append(heard, text) }
+	p, err := m.New(openGo(t), configOf(tunings["head"]), pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ texts, want []string }{
+		{[]string{"One?", "Two?"}, []string{"read 0 of 2 texts", "read 1 of 2 texts"}},
+		{[]string{"Two?", "Three?", "One?"}, []string{"read 0 of 1 texts"}},
+		{[]string{"Two?"}, nil},
+	} {
+		heard = nil
+		if _, err := p.Encode(t.Context(), c.texts); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(heard, c.want) {
+			t.Errorf("%q: heard %q, want %q", c.texts, heard, c.want)
+		}
+	}
+}
+
 // Other weights or another type of products have states of their own; a model of which layers are trained keeps none, which are large.
 func TestStatesAreOfOneModelAlone(t *testing.T) {
 	b, dir, texts := openGo(t), t.TempDir(), []string{"What is 1 + 1?"}

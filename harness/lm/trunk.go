@@ -30,6 +30,7 @@ type trunk struct {
 	known map[[sha256.Size]byte][]float32 // by the tokens
 	left  *memory
 	file  *statesFile // nil: what is known is kept nowhere
+	say   func(text string)
 }
 
 // memory is what is left of a bound, in bytes. Trunks share it.
@@ -51,7 +52,7 @@ func (m *memory) take(bytes int64) bool {
 
 // newTrunk prepares the layers below from; with from the number of layers and one more, the last norm too, at a text's last
 // position alone. What those come to is kept in dir; empty: nowhere.
-func newTrunk(backend policy.Backend, d Decoder, base *Base, from int, left *memory, dir string) (*trunk, error) {
+func newTrunk(backend policy.Backend, d Decoder, base *Base, from int, left *memory, dir string, say func(text string)) (*trunk, error) {
 	whole := from > d.Config.Layers
 	net, err := NewNetwork(backend, d, base, func(name string) bool {
 		l, in := inLayer(name)
@@ -75,7 +76,7 @@ func newTrunk(backend policy.Backend, d Decoder, base *Base, from int, left *mem
 		net.Close()
 		return nil, err
 	}
-	k := &trunk{width: d.Config.Hidden, net: net, exec: exec, known: map[[sha256.Size]byte][]float32{}, left: left}
+	k := &trunk{width: d.Config.Hidden, net: net, exec: exec, known: map[[sha256.Size]byte][]float32{}, left: left, say: say}
 	if whole && dir != "" {
 		if k.file, err = openStates(statesName(dir, backend, d, base), k.width, k.learn); err != nil {
 			return nil, errors.Join(err, k.close())
@@ -105,24 +106,37 @@ func (k *trunk) learn(text [sha256.Size]byte, state []float32) {
 func (k *trunk) states(ctx context.Context, texts [][]int32) ([][]float32, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	states := make([][]float32, len(texts))
+	states, keys := make([][]float32, len(texts)), make([][sha256.Size]byte, len(texts))
+	unread, read := 0, 0
 	for i, text := range texts {
+		keys[i] = hash(text)
+		if states[i] = k.known[keys[i]]; states[i] == nil {
+			unread++
+		}
+	}
+	for i, text := range texts {
+		if states[i] != nil {
+			continue
+		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		if k.say != nil {
+			k.say(fmt.Sprintf("read %d of %d texts", read, unread))
+		}
 		var err error
-		if states[i], err = k.state(text); err != nil {
+		if states[i], err = k.state(keys[i], text); err != nil {
 			return nil, err
 		}
+		read++
 	}
 	return states, nil
 }
 
 // state is what the frozen layers make of a text. It is read alone and padded to the bucket of its length, so that what comes out does
 // not depend on its company, which may be that of other fits.
-func (k *trunk) state(text []int32) ([]float32, error) {
-	key := hash(text)
-	if s, ok := k.known[key]; ok {
+func (k *trunk) state(key [sha256.Size]byte, text []int32) ([]float32, error) {
+	if s, ok := k.known[key]; ok { // the text is there twice
 		return s, nil
 	}
 	width := bucket(len(text))

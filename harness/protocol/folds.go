@@ -549,7 +549,7 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, row spec
 	examples := c.examples(train, c.kappa(row))
 	set := routing.TrainSet{Experts: c.pool.Experts, C: routing.Costs(c.pool.Experts, x.CUnit), SFT: examples, RL: examples}
 	router, err := method.Fit(ctx, set, routing.Work{
-		Seed: seed.Seed(x.Evaluate.Seeds[0]).Derive("fold", p.seed, fold), Log: c.Options.Log, Unfinished: unfinished, Every: c.Options.Every,
+		Seed: seed.Seed(x.Evaluate.Seeds[0]).Derive("fold", p.seed, fold), Log: c.Options.Log, Unfinished: unfinished, Every: c.Options.Every, Say: c.Options.Progress.Say,
 	})
 	if err != nil {
 		return out, err

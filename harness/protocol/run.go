@@ -60,6 +60,7 @@ func begin(r *spec.Resolved, o steps.Options) (*Run, error) {
 	if o.Priced {
 		run.models = lm.PlannedModels()
 	}
+	run.models.Say = o.Filled().Progress.Say
 	var err error
 	if !o.Look {
 		name := r.Experiment.Policy.Backend
