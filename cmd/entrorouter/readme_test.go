@@ -276,6 +276,7 @@ func TestDifferencesOnThePageOfLanguageModelsAreThoseMeasured(t *testing.T) {
 	}{
 		{"## What came out", "lm-recorded", "rgym_math", 16},
 		{"## With its last layer trained", "lm-last", "rgym_math", 9},
+		{"## Reasoning Gym beyond mathematics", "lm-rgym", "rgym_short", 12},
 		{"### Llama 3.1", "lm-controls", "llama31", 8},
 		{"### Qwen2, GPT-4o mini and o1-mini", "lm-controls", "qwen2_o1mini", 8},
 		{"## A fourth: what models of two sizes learn from how many questions", "lm-sizes", "rgym_math", 11},

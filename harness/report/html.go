@@ -29,13 +29,20 @@ import (
 type HTML struct {
 	Link func(Row) Link // where numbers of a row lead to; may be nil
 
-	said    map[string]bool   // notes of the section; nil: there is none
-	classes map[string]string // of drawings, by style
-	styles  []string          // in the order of their first use
+	captions int               // so far: their numbers are shorter ids than their names, which a page has thousands of times
+	said     map[string]bool   // notes of the section; nil: there is none
+	classes  map[string]string // of drawings, by style
+	styles   []string          // in the order of their first use
 }
 
 // Section begins a part of the page: a note of one of its tables is not repeated by the next, which says so.
 func (h *HTML) Section() { h.said = map[string]bool{} }
+
+// captionID is the id of the next caption.
+func (h *HTML) captionID() string {
+	h.captions++
+	return "k" + strconv.Itoa(h.captions)
+}
 
 // Link is where numbers of a row lead to. For a script that filters there, the line has the row's id, and the heads of columns have
 // their benchmarks, as measurements call them.
@@ -58,13 +65,14 @@ func fill(name string, with any) (template.HTML, error) {
 
 type htmlTable struct {
 	*Table
-	Groups  []htmlGroup
-	Columns []htmlColumn
-	Bodies  []htmlBody
-	Notes   []string
-	Above   bool // notes of an earlier table hold here too
-	Folds   bool // some groups can be folded
-	Width   int  // columns, with that of the labels
+	CaptionID string
+	Groups    []htmlGroup
+	Columns   []htmlColumn
+	Bodies    []htmlBody
+	Notes     []string
+	Above     bool // notes of an earlier table hold here too
+	Folds     bool // some groups can be folded
+	Width     int  // columns, with that of the labels
 }
 
 type htmlGroup struct {
@@ -101,7 +109,7 @@ func (h *HTML) Table(t *Table) (template.HTML, error) {
 	if err := t.check(); err != nil {
 		return "", err
 	}
-	out := htmlTable{Table: t, Width: 1}
+	out := htmlTable{Table: t, CaptionID: h.captionID(), Width: 1}
 	for _, note := range t.notes("Bold") {
 		if h.said[note] {
 			out.Above = true
@@ -168,7 +176,8 @@ var classOf = map[role]string{paper: "paper", difference: "difference"}
 
 type htmlSheet struct {
 	*Sheet
-	Grids []htmlGrid
+	CaptionID string
+	Grids     []htmlGrid
 }
 
 type htmlGrid struct {
@@ -186,7 +195,7 @@ func (h *HTML) Sheet(s *Sheet) (template.HTML, error) {
 	if err := s.check(); err != nil {
 		return "", err
 	}
-	out := htmlSheet{Sheet: s}
+	out := htmlSheet{Sheet: s, CaptionID: h.captionID()}
 	for _, g := range s.Grids {
 		grid := htmlGrid{Grid: g}
 		for _, r := range g.Rows {
@@ -223,10 +232,11 @@ func (h *HTML) Figure(f *Figure) (template.HTML, error) {
 	}
 	return fill("figure", struct {
 		*Figure
-		Wide    bool // wider than a column of a printed page
-		Money   string
-		Drawing template.HTML
-	}{f, wide, f.money, drawing})
+		CaptionID string
+		Wide      bool // wider than a column of a printed page
+		Money     string
+		Drawing   template.HTML
+	}{f, h.captionID(), wide, f.money, drawing})
 }
 
 // Styles are the rules of the drawings so far.

@@ -12,7 +12,7 @@ import (
 )
 
 func TestANoteIsSaidOnceInASection(t *testing.T) {
-	const note, above = "Costs are made up.", "Notes of the tables above"
+	const note, above = "Costs are made up.", "Notes above hold here too."
 	table := func(name string) *Table {
 		return &Table{
 			Name: name, Caption: name, Head: "Method", Notes: []string{note, "Of " + name + "."},
