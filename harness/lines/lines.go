@@ -25,11 +25,8 @@ import (
 // longest is the most bytes of a line.
 const longest = 16 << 20
 
-// File is a file of a data folder. Set is what 'entrorouter fetch' calls it; empty: it cannot get it.
-type File struct {
-	spec.File
-	Set string
-}
+// File is a file of a data folder.
+type File struct{ spec.File }
 
 // from says where a file can be had, behind "get it"; empty if nobody said so.
 func (f File) from() string {

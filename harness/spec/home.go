@@ -3,6 +3,7 @@
 package spec
 
 import (
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -56,6 +57,16 @@ var (
 
 // Recordings is the file recordings.yaml: sets of recorded answers that are published.
 type Recordings map[string]Published
+
+// of is the name of the set that a file is made of, by its path below the data folder, compressed or not; empty: none.
+func (r Recordings) of(file string) string {
+	for _, name := range slices.Sorted(maps.Keys(r)) {
+		if slices.ContainsFunc(r[name].Files, func(f PublishedFile) bool { return f.Path == strings.TrimSuffix(file, ".gz") }) {
+			return name
+		}
+	}
+	return ""
+}
 
 // Published says where a recorded set is published and what is made of it.
 type Published struct {

@@ -147,6 +147,9 @@ func (l *loader) pools() {
 		var p Pool
 		d.document(data, &p, true)
 		l.checkPool(d, name, &p)
+		if r := p.Recorded; r != nil {
+			r.Queries.Set, r.Outcomes.Set = l.published().of(r.Queries.Path), l.published().of(r.Outcomes.Path)
+		}
 		l.out.Pools = append(l.out.Pools, p)
 		l.pooled = append(l.pooled, pooled{d, p})
 	}
@@ -166,6 +169,14 @@ func (l *loader) prices() {
 }
 
 const benchmarksFile = "benchmarks.yaml"
+
+// LoadBenchmarks reads benchmarks.yaml of a file system, checked as Load checks it, without an experiment.
+func LoadBenchmarks(fsys fs.FS) (Benchmarks, error) {
+	l := &loader{fsys: fsys, out: &Resolved{Files: map[string][]byte{}}, spec: newDecoder(where(fsys, benchmarksFile))}
+	l.faults = l.spec.faults
+	all, _ := l.readBenchmarks()
+	return all, l.faults.err()
+}
 
 // readBenchmarks reads and checks benchmarks.yaml; nil: nothing of it can be used.
 func (l *loader) readBenchmarks() (Benchmarks, *decoder) {

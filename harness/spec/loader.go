@@ -47,6 +47,7 @@ type loader struct {
 	faults *Faults
 	out    *Resolved
 	pooled []pooled
+	sets   Recordings // nil: not read yet
 }
 
 // pooled is a pool with the decoder that read its file.

@@ -1,4 +1,4 @@
-// The files that say where data are published, read alone.
+// The file that says where recordings are published.
 
 package spec
 
@@ -56,10 +56,10 @@ func LoadRecordings(fsys fs.FS) (Recordings, error) {
 	return all, l.faults.err()
 }
 
-// LoadBenchmarks reads benchmarks.yaml of a file system, checked as Load checks it, without an experiment.
-func LoadBenchmarks(fsys fs.FS) (Benchmarks, error) {
-	l := &loader{fsys: fsys, out: &Resolved{Files: map[string][]byte{}}, spec: newDecoder(where(fsys, benchmarksFile))}
-	l.faults = l.spec.faults
-	all, _ := l.readBenchmarks()
-	return all, l.faults.err()
+// published are the recordings that can be fetched. A file of them with a fault is for 'entrorouter fetch' to report.
+func (l *loader) published() Recordings {
+	if l.sets == nil {
+		l.sets, _ = LoadRecordings(l.fsys)
+	}
+	return l.sets
 }

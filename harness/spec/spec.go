@@ -429,6 +429,7 @@ type File struct {
 	Source  string   `yaml:"source"`
 	Licence string   `yaml:"licence"`
 	Home    *Home    `yaml:"home,omitempty"` // where 'entrorouter fetch' gets it
+	Set     string   `yaml:"-"`              // what 'entrorouter fetch' calls the set that it is of; empty: it cannot get it. Of pools set by Load
 }
 
 // Simulation is the multi-topic item-response model of the simulated pool. Which parameters are data and which
