@@ -160,9 +160,11 @@ func TestProgressWithoutATerminal(t *testing.T) {
 		p.Start("fit knn seed=1", 0)
 		time.Sleep(14 * time.Second)
 		synctest.Wait()
+		p.mu.Lock()
 		if out.Len() > 0 {
 			t.Errorf("after 14 seconds: %q", &out)
 		}
+		p.mu.Unlock()
 		time.Sleep(20 * time.Second)
 		p.Done()
 		p.Done()
