@@ -298,7 +298,7 @@ func TestDataFilesHaveTheStatedChecksumsAndSizes(t *testing.T) {
 			continue
 		}
 		n := 0
-		if _, err := lines.Read(t.Context(), data, lines.File{File: *b.File}, func([]byte) error { n++; return nil }); err != nil || n != b.Size {
+		if _, err := lines.Read(t.Context(), data, *b.File, func([]byte) error { n++; return nil }); err != nil || n != b.Size {
 			t.Errorf("%s: %d lines, size says %d: %v", name, n, b.Size, err)
 		}
 	}
@@ -309,7 +309,7 @@ func TestDataFilesHaveTheStatedChecksumsAndSizes(t *testing.T) {
 	for name, p := range recordings {
 		for _, f := range p.Files {
 			n := 0
-			if _, err := lines.Read(t.Context(), data, lines.File{File: spec.File{Path: f.Path, SHA256: f.SHA256, Models: f.Models}}, func([]byte) error { n++; return nil }); err != nil || n != f.Rows {
+			if _, err := lines.Read(t.Context(), data, spec.File{Path: f.Path, SHA256: f.SHA256, Models: f.Models}, func([]byte) error { n++; return nil }); err != nil || n != f.Rows {
 				t.Errorf("%s: %s has %d lines, rows says %d: %v", name, f.Path, n, f.Rows, err)
 			}
 		}

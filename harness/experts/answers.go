@@ -39,7 +39,7 @@ type askedBefore struct {
 // LoadAnswers reads the answers of an expert from a file below a data folder and checks its checksum.
 func LoadAnswers(ctx context.Context, folder string, file spec.File, expert string) (*Answers, error) {
 	a := &Answers{map[askedBefore]Completion{}}
-	_, err := lines.Read(ctx, folder, lines.File{File: file}, func(line []byte) error {
+	_, err := lines.Read(ctx, folder, file, func(line []byte) error {
 		var l struct {
 			Text      *string `json:"text"`
 			Hash      string  `json:"text_sha256"`

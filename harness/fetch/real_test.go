@@ -39,7 +39,7 @@ func TestRealFilesComeOutAsTheyArePinned(t *testing.T) {
 	w := newWorld(t)
 	w.Benchmarks = builtIn(t)
 	read := func(set string) (all []line) {
-		if _, err := lines.Read(t.Context(), data, lines.File{File: *w.Benchmarks[set].File}, func(text []byte) error {
+		if _, err := lines.Read(t.Context(), data, *w.Benchmarks[set].File, func(text []byte) error {
 			var l line
 			err := json.Unmarshal(text, &l)
 			all = append(all, l)

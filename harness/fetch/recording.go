@@ -165,7 +165,7 @@ func (f *Fetcher) golds(ctx context.Context, set string) (iter.Seq2[publisher.Fi
 		return nil, fmt.Errorf("golds: %w", err)
 	}
 	var text bytes.Buffer
-	_, err = lines.Read(ctx, f.Dir, lines.File{File: spec.File{Path: f.Benchmarks[set].File.Path, SHA256: got.SHA256}}, func(line []byte) error {
+	_, err = lines.Read(ctx, f.Dir, spec.File{Path: f.Benchmarks[set].File.Path, SHA256: got.SHA256}, func(line []byte) error {
 		text.Write(append(line, '\n'))
 		return nil
 	})

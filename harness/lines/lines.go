@@ -25,11 +25,8 @@ import (
 // longest is the most bytes of a line.
 const longest = 16 << 20
 
-// File is a file of a data folder.
-type File struct{ spec.File }
-
 // from says where a file can be had, behind "get it"; empty if nobody said so.
-func (f File) from() string {
+func from(f spec.File) string {
 	if f.Source == "" {
 		return ""
 	}
@@ -100,7 +97,7 @@ func Sum(folder, name string, models ...string) (path, sum string, err error) {
 
 // Read checks the checksum of a file, which is that of Sum, and calls read for each line that is not blank and of its models. It returns where the
 // file lies; its errors name the line.
-func Read(ctx context.Context, folder string, file File, read func(line []byte) error) (path string, err error) {
+func Read(ctx context.Context, folder string, file spec.File, read func(line []byte) error) (path string, err error) {
 	f, path, err := open(folder, file.Path)
 	if err != nil {
 		from := "--list' has what it can get"
@@ -113,13 +110,13 @@ func Read(ctx context.Context, folder string, file File, read func(line []byte) 
 	got, err := sumOf(f, path, file.Path, file.Models)
 	switch {
 	case err != nil:
-		return path, fmt.Errorf("%s: cannot be read: %w; get the file%s again", path, err, file.from())
+		return path, fmt.Errorf("%s: cannot be read: %w; get the file%s again", path, err, from(file))
 	case file.SHA256 == "":
 		return path, fmt.Errorf("%s: no sha256 is given for it, so nothing would notice a change of the data; write beside its path: sha256: %s", path, got)
 	case file.SHA256 == spec.Unpinned:
 		return path, fmt.Errorf("%s: nothing is recorded of it, so nothing would notice a change of the data; 'entrorouter fetch %s' records it as it is", path, file.Set)
 	case !strings.EqualFold(got, file.SHA256):
-		return path, fmt.Errorf("%s: sha256 is %s and was to be %q: get the file%s again, or correct its sha256 if the data are meant to differ", path, got, file.SHA256, file.from())
+		return path, fmt.Errorf("%s: sha256 is %s and was to be %q: get the file%s again, or correct its sha256 if the data are meant to differ", path, got, file.SHA256, from(file))
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return path, err
@@ -159,7 +156,7 @@ func Read(ctx context.Context, folder string, file File, read func(line []byte) 
 	case errors.Is(err, bufio.ErrTooLong):
 		return path, fmt.Errorf("%s:%d: longer than %d MiB; a line is one JSON object, so write a line feed after each", path, n+1, longest>>20)
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum):
-		return path, fmt.Errorf("%s:%d: the compressed data are cut short or damaged here (%w); get the file again%s, or compress it again and correct its sha256", path, n+1, err, file.from())
+		return path, fmt.Errorf("%s:%d: the compressed data are cut short or damaged here (%w); get the file again%s, or compress it again and correct its sha256", path, n+1, err, from(file))
 	case err != nil:
 		return path, fmt.Errorf("%s:%d: %w", path, n+1, err)
 	}

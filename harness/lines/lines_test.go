@@ -54,7 +54,7 @@ func TestTheChecksumIsThatOfTheLinesUnlessThePathIsCompressed(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			path, err := Read(t.Context(), dir, File{File: spec.File{Path: c.path, SHA256: c.sha256, Source: "a test"}}, func(line []byte) error {
+			path, err := Read(t.Context(), dir, spec.File{Path: c.path, SHA256: c.sha256, Source: "a test"}, func(line []byte) error {
 				got = append(got, string(line))
 				return nil
 			})
@@ -93,7 +93,7 @@ func TestOnlyLinesOfTheModelsCount(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []string
-			file := File{File: spec.File{Path: c.path, SHA256: only, Models: []string{"a", "c"}}}
+			file := spec.File{Path: c.path, SHA256: only, Models: []string{"a", "c"}}
 			if _, err := Read(t.Context(), dir, file, func(line []byte) error { got = append(got, string(line)); return nil }); err != nil || !slices.Equal(got, []string{lines[0], lines[2]}) {
 				t.Errorf("%q, %v", got, err)
 			}

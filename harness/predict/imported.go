@@ -28,7 +28,7 @@ type ReadLine func(line []byte, into map[string][]float64) error
 // name the line.
 func Import(folder, name, sum string, read ReadLine) (*Imported, error) {
 	in := &Imported{file: name, of: map[string][]float64{}}
-	_, err := lines.Read(context.Background(), folder, lines.File{File: spec.File{Path: name, SHA256: sum}}, func(line []byte) error { return read(line, in.of) })
+	_, err := lines.Read(context.Background(), folder, spec.File{Path: name, SHA256: sum}, func(line []byte) error { return read(line, in.of) })
 	return in, err
 }
 

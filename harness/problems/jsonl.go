@@ -52,7 +52,7 @@ func (s JSONL) Load(ctx context.Context, benchmark string) ([]routing.Problem, e
 	if !filepath.IsLocal(b.File.Path) {
 		return nil, fmt.Errorf("benchmark %q: path %q leaves the data folder; give a path below it", benchmark, b.File.Path)
 	}
-	file := lines.File{File: *b.File}
+	file := *b.File
 	if file.Home != nil {
 		file.Set = benchmark
 	}

@@ -172,7 +172,7 @@ func read(ctx context.Context, folder string, s spec.Recorded) (path string, cho
 		return "", nil, nil, err
 	}
 	index := map[string]int{} // query id -> position; -1: of a benchmark that was not chosen
-	path, err = lines.Read(ctx, folder, lines.File{File: s.Queries}, func(line []byte) error {
+	path, err = lines.Read(ctx, folder, s.Queries, func(line []byte) error {
 		q, wanted, err := queries.query(line)
 		if err != nil {
 			return err
@@ -204,7 +204,7 @@ func read(ctx context.Context, folder string, s spec.Recorded) (path string, cho
 	}
 
 	columns = map[Candidate]*column{}
-	path, err = lines.Read(ctx, folder, lines.File{File: s.Outcomes}, func(line []byte) error {
+	path, err = lines.Read(ctx, folder, s.Outcomes, func(line []byte) error {
 		id, given, err := outcomes.outcomes(line)
 		if err != nil {
 			return err

@@ -83,7 +83,7 @@ func halves(ctx context.Context, file string) (train, test []byte, err error) {
 		line []byte
 	}
 	var questions []question
-	if _, err := lines.Read(ctx, dir, lines.File{File: source}, func(line []byte) error {
+	if _, err := lines.Read(ctx, dir, source, func(line []byte) error {
 		questions = append(questions, question{sumOf([]byte(all[len(questions)].Text)), bytes.Clone(line)})
 		return nil
 	}); err != nil {

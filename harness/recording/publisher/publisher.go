@@ -1,7 +1,8 @@
 // Package publisher makes the lines that package recording reads of the files in which recordings are published. It knows no
 // network and no disk: a converter is a function of files, wherever they come from, and their order does not matter.
 //
-// Where things are: formats.go has the converters by name, lines.go writes lines, and each format has a file.
+// Where things are: formats.go has the converters by name, lines.go writes lines, and each format has a file; stated.go and arithmetic.go
+// have how the answers of ZeroEval are read.
 package publisher
 
 import (

@@ -1,38 +1,22 @@
 package publisher
 
 import (
-	"bufio"
-	"compress/gzip"
+	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"maps"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/tokenizer"
 )
 
-const sharedData = "../../../../shared/data"
-
 // rowsOf calls read for each line of a compressed file beside the project; where it is not there the test is skipped.
 func rowsOf[T any](t *testing.T, name string, read func(T)) {
 	t.Helper()
-	f, err := os.Open(sharedData + "/" + name)
-	if err != nil {
-		t.Skipf("no data folder: %v", err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(bufio.NewReader(f))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for d := json.NewDecoder(z); ; {
+	for line := range bytes.Lines(unpacked(t, name)) {
 		var one T
-		if err := d.Decode(&one); errors.Is(err, io.EOF) {
-			return
-		} else if err != nil {
+		if err := json.Unmarshal(line, &one); err != nil {
 			t.Fatal(err)
 		}
 		read(one)
@@ -67,20 +51,7 @@ func TestRealAnswersStateTheNumbersOfTheirRecording(t *testing.T) {
 
 // Every response of 13 models, of which the recording has the text.
 func TestRealResponsesAreReadAsTheirRecordingHasThem(t *testing.T) {
-	raw, err := os.Open(sharedData + "/tokenizer/merges.txt.gz")
-	if err != nil {
-		t.Skipf("no data folder: %v", err)
-	}
-	defer raw.Close()
-	z, err := gzip.NewReader(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	merges, err := tokenizer.ReadMerges(text)
+	merges, err := tokenizer.ReadMerges(unpacked(t, "tokenizer/merges.txt.gz"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +179,7 @@ func TestTheNumberInAnAnswer(t *testing.T) {
 	}
 }
 
-// Whatever is written: a number is found by the value that Go gives the same arithmetic, and nothing panics.
+// Whatever is written nothing panics, and a number that was found is found again where it is written alone or ends a chain of equations.
 func FuzzNumbers(f *testing.F) {
 	for _, seed := range []string{"18", "$1,000", "2^3^4", "((((1))))", "- - 1", "1//3", `\frac{1}{2}`, "He has 9 books.", "9, 18, ..."} {
 		f.Add(seed)
