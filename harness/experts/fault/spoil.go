@@ -204,7 +204,7 @@ func (o *writer) play(a *answer, served *Served) {
 	if o.rule.After.unit != nothing {
 		served.Status = a.status
 		sent, err := o.write(a, end, size, complete)
-		served.Sent = a.tokens(sent, size)
+		served.Sent = a.tokens(sent, size, o.rule.End == Erred)
 		if err != nil {
 			return
 		}
@@ -241,14 +241,18 @@ func (p Point) in(parts [][]byte, size int) int {
 }
 
 // tokens is how many tokens lie in the first bytes of a body. An event counts once its data are whole: some clients read it
-// without the empty line that ends it.
-func (a *answer) tokens(sent, size int) int64 {
+// without the empty line that ends it. Where more is written behind these bytes its line must have ended, too.
+func (a *answer) tokens(sent, size int, more bool) int64 {
 	if sent == size {
 		return a.out
 	}
 	begin, told := 0, int64(0)
 	for i, part := range a.parts {
-		if begin+len(bytes.TrimRight(part, "\r\n")) > sent {
+		whole := len(bytes.TrimRight(part, "\r\n"))
+		if more {
+			whole += bytes.IndexByte(part[whole:], '\n') + 1
+		}
+		if begin+whole > sent {
 			break
 		}
 		begin += len(part)
