@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/internal/toy"
@@ -156,6 +158,73 @@ outputs:
 		if got := files["constants/"+file+"-toy.csv"]; !strings.Contains(got, want) {
 			t.Errorf("%s: no line %q in %s", file, want, got)
 		}
+	}
+}
+
+// Ten trainings, five folds of two partitions: the mean line is that of their own lines, and who looks at trainings changes none.
+func TestTrainingsOfFoldsAreMeasuredAndDrawn(t *testing.T) {
+	rows := `
+policy: {kind: compact, buckets: 16}
+sft: {epochs: 2, batch: 16}
+grpo: {steps: 3}
+methods:
+  - {name: fixed, id: cheapest, params: {expert: cheapest}}
+  - {name: fixed, id: dearest, params: {expert: strongest}}
+  - {name: sft, kappa: "01"}
+  - {name: entrorouter, kappa: "01"}
+outputs:
+  - {kind: table}
+`
+	dir, _ := toy.Folder(t, "", rows)
+	plain := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "out"), Data: dir})
+	dir, _ = toy.Folder(t, "", rows+"  - {kind: training, rows: [sft, entrorouter]}\n")
+	shown := runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "out"), Data: dir})
+	var others []metrics.Measurement
+	lines := map[string]int{}
+	for _, m := range shown.Measurements.Measurements {
+		if m.Key("stage") == "" {
+			others = append(others, m)
+		} else if m.Key("expert") == "" {
+			lines[strings.Join([]string{m.Key("method"), m.Key("stage"), m.Key("fold")}, " ")]++
+		}
+	}
+	if diff := cmp.Diff(plain.Measurements.Measurements, others); diff != "" {
+		t.Errorf("numbers move when trainings are shown: %s", diff)
+	}
+	// 240 training questions are 15 batches.
+	for of, want := range map[string]int{"sft sft ": 30, "entrorouter sft ": 30, "entrorouter grpo ": 3, "sft grpo ": 0, "sft sft 0.0": 2, "entrorouter grpo 1.4": 2} {
+		if lines[of] != want {
+			t.Errorf("%q: %d lines, want %d", of, lines[of], want)
+		}
+	}
+	for _, unit := range []string{units.Loss, units.PolicyEntropy} {
+		at := metrics.Keys("pool", "toy", "method", "entrorouter", "stage", "sft", "step", "29", "expert", "")
+		mean, low, high, n := 0.0, math.Inf(1), math.Inf(-1), 0
+		var all metrics.Value
+		for _, m := range shown.Measurements.Where(at...) {
+			v, ok := m.Value(unit)
+			switch {
+			case !ok:
+				t.Errorf("%s has no %s", m.Label(), unit)
+			case m.Key("fold") == "":
+				if all = v; m.N != 10 {
+					t.Errorf("%s is of %d trainings", m.Label(), m.N)
+				}
+			default:
+				mean, low, high, n = mean+v.Number/10, min(low, v.Number), max(high, v.Number), n+1
+			}
+		}
+		if n != 10 || math.Abs(all.Number-mean) > 1e-4 || all.Low != low || all.High != high || low == high {
+			t.Errorf("%s: %+v of %d trainings with mean %v in [%v, %v]", unit, all, n, mean, low, high)
+		}
+	}
+	_, files := drawn(t, shown)
+	csv := files["constants/training-toy.csv"]
+	if got := strings.Count(csv, "\n"); got != 1+3*2*30+3*3 || !strings.Contains(csv, "\na,sft,loss,entrorouter,29,") {
+		t.Errorf("the figure shows %d lines:\n%s", got, csv)
+	}
+	if caption := files["constants/training-toy.txt"]; !strings.Contains(caption, "Lines are means of the 5 folds of 2 partitions, each a training of its own, and bands their range; a stage is as long as the shortest of them, and a stage of more than 50 steps is averaged") {
+		t.Error(caption)
 	}
 }
 

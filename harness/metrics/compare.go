@@ -89,7 +89,7 @@ func (c Comparison) unjudged(ref Measurement, unit string, untrained bool, over 
 		}
 		return Reason{"numbers without an interval on other problems", "nothing says how far the draw of the questions moves them"}
 	}
-	if ref.Key("seed") != "" {
+	if oneTraining(ref) {
 		return Reason{"single trainings", "another backend or architecture need not repeat them; their means over training seeds are judged"}
 	}
 	switch {
@@ -184,7 +184,7 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 	for _, m := range ours.Measurements {
 		byLabel[m.Label()] = m
 	}
-	mine, theirs, over := seedsOf(ours), seedsOf(reference), spreads(reference)
+	mine, theirs, ourSpread, over := seedsOf(ours), seedsOf(reference), spreads(ours), spreads(reference)
 	allSeeds := maps.EqualFunc(mine, theirs, slices.Equal[[]string]) && !slices.ContainsFunc(reference.Measurements, c.OtherTraining)
 	type statistical struct {
 		change int
@@ -227,8 +227,9 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 			var s statistical
 			// Seeds that all give one number, as a share of few questions may, do not say how far it can move, nor do two of
 			// them: the interval of one degree of freedom is hundreds of standard deviations wide.
-			if of := over[ref.Label()][v.Unit]; seed == "" && of.n > 2 && of.sd > 0 {
-				s = statistical{sd: of.sd, df: float64(of.n - 1), seeds: 1/float64(max(len(mine[method]), 1)) + 1/float64(of.n)}
+			if of := over[ref.Label()][v.Unit]; !oneTraining(ref) && of.n > 2 && of.sd > 0 {
+				n := max(ourSpread[ref.Label()][v.Unit].n, len(mine[method]), 1)
+				s = statistical{sd: of.sd, df: float64(of.n - 1), seeds: 1/float64(n) + 1/float64(of.n)}
 			}
 			switch {
 			case !c.SameProblems && untrained && sameSeeds && !c.Relative(v.Unit) && !c.Sampled(v.Unit) && ref.Key("benchmark") == Average && o.Bounded && v.Bounded:
@@ -342,15 +343,18 @@ type spread struct {
 	sd float64 // standard deviation
 }
 
-// spreads returns the spread over training seeds of every mean line: label -> unit -> spread. A line of one seed has the
-// keys of its mean line and its seed.
+// oneTraining says whether a line is of one training alone: of a seed, or of a fold.
+func oneTraining(m Measurement) bool { return m.Key("seed") != "" || m.Key("fold") != "" }
+
+// spreads returns the spread over trainings of every mean line: label -> unit -> spread. A line of one training has the
+// keys of its mean line and its seed or its fold.
 func spreads(s *Set) map[string]map[string]spread {
 	values := map[string]map[string][]float64{}
 	for _, m := range s.Measurements {
-		if m.Key("seed") == "" {
+		if !oneTraining(m) {
 			continue
 		}
-		m.Keys = slices.DeleteFunc(slices.Clone(m.Keys), func(k Key) bool { return k.Name == "seed" })
+		m.Keys = slices.DeleteFunc(slices.Clone(m.Keys), func(k Key) bool { return k.Name == "seed" || k.Name == "fold" })
 		label := m.Label()
 		if values[label] == nil {
 			values[label] = map[string][]float64{}

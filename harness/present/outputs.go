@@ -19,7 +19,7 @@ func outputs() []output {
 		{kind: "pareto", figures: (*Run).paretoFigures},
 		{kind: "sweep", figures: (*Run).sweepFigures},
 		{kind: "seeds", figures: (*Run).seedsFigure},
-		{kind: "training", figures: (*Run).trainingFigure},
+		{kind: "training", figures: (*Run).trainingFigures},
 		{kind: "rounds", figures: (*Run).roundsFigure},
 		{kind: "calibration", figures: (*Run).calibrationFigure},
 		{kind: "phase", figures: (*Run).phaseFigure},

@@ -27,23 +27,43 @@ func CurveRows(o spec.Output) (rows []string) {
 	return o.Rows
 }
 
-// trainingFigure draws training curves.
-func (r *Run) trainingFigure(o spec.Output, _ published) ([]*report.Figure, error) {
-	l := report.TrainingLayout{Name: o.File, First: methods.ReferenceRow, Strongest: r.strongest(r.Spec.Pools[0]), Experts: len(r.Spec.Pools[0].Experts)}
-	for _, m := range r.shown(CurveRows(o)) {
+// trainingFigures draw training curves; of recordings one a pool.
+func (r *Run) trainingFigures(o spec.Output, _ published) ([]*report.Figure, error) {
+	if !r.Spec.Experiment.Recorded() {
+		return one(r.trainingFigure(o.File, CurveRows(o), r.Spec.Pools[0]))
+	}
+	var figures []*report.Figure
+	for _, pool := range r.Spec.Pools {
+		f, err := r.trainingFigure(o.File+"-"+pool.Name, CurveRows(o), pool)
+		if err != nil {
+			return nil, err
+		}
+		if f != nil {
+			figures = append(figures, f)
+		}
+	}
+	return figures, nil
+}
+
+// trainingFigure draws the training curves of rows on a pool; nil if none of them could be fitted.
+func (r *Run) trainingFigure(name string, rows []string, pool spec.Pool) (*report.Figure, error) {
+	x := &r.Spec.Experiment
+	at := metrics.Keys("pool", pool.Name)
+	l := report.TrainingLayout{Name: name, Keys: at, First: methods.ReferenceRow, Expert: report.Term{Value: r.strongest(pool), Label: dearest(x)}, Experts: len(pool.Experts)}
+	for _, m := range r.shown(rows) {
 		l.Methods = append(l.Methods, report.Term{Value: m.RowID(), Label: r.label(m)})
 	}
 	if l.Methods == nil {
-		return nil, nil // none of them could be fitted
+		return nil, nil
 	}
 	var err error
 	if l.Caption, err = caption("training caption", struct {
-		words
+		inPool
 		Points int
-	}{r.words(), units.CurvePoints}); err != nil {
+	}{r.inPool(pool, metrics.BothStrata), units.CurvePoints}); err != nil {
 		return nil, err
 	}
-	return one(report.Training(l, r.Measurements))
+	return report.Training(l, r.Measurements)
 }
 
 // seedsFigure draws the training seeds of rows beside the interval of their mean.

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -27,6 +29,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/stages"
 	"github.com/entrorouter/entrorouter/harness/steps"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/harness/units"
@@ -65,7 +68,8 @@ type partition struct {
 // crossFit is one row's decisions on every question, each made by a router that was fitted on the other folds.
 type crossFit struct {
 	*steps.Step
-	row spec.Method
+	row   spec.Method
+	shown bool // its trainings are, so that it keeps what they went through
 }
 
 // newFolds opens the store, reads the recordings and plans every step of protocol folds; it runs none.
@@ -122,11 +126,8 @@ func planRecorded(ctx context.Context, run *Run, pool spec.Pool) error {
 	}
 	run.Questions[pool.Name] = len(c.problems)
 	measured, err := c.plan()
-	if err != nil {
-		return err
-	}
-	run.Measured = append(run.Measured, measured)
-	return nil
+	run.Measured = append(run.Measured, measured...)
+	return err
 }
 
 // read reads what the experts, and the probe, did on the questions of the recording.
@@ -266,8 +267,8 @@ func firsts(problems []routing.Problem) []int {
 	return out
 }
 
-// plan lays out a cross-fit for each partition and row, and the measurement of the pool.
-func (c *recorded) plan() (*steps.Step, error) {
+// plan lays out a cross-fit for each partition and row, and the measurements of the pool.
+func (c *recorded) plan() (measured []*steps.Step, err error) {
 	x := &c.Spec.Experiment
 	again := 0 // questions that share the fold of another of their text
 	for i, f := range firsts(c.problems) {
@@ -282,6 +283,12 @@ func (c *recorded) plan() (*steps.Step, error) {
 			p.Code("asked_again", again)
 		}
 		return p
+	}
+	var trained []string // rows whose trainings are shown
+	for _, o := range x.Outputs {
+		if o.Kind == "training" {
+			trained = append(trained, present.CurveRows(o)...)
+		}
 	}
 	var inputs []steps.Input
 	for _, s := range x.Folds.Seeds {
@@ -305,11 +312,14 @@ func (c *recorded) plan() (*steps.Step, error) {
 					return nil, fmt.Errorf("%w: row %s: model %q has no url, and recorded pools have no simulated routers; give it a url", spec.ErrUsage, row.RowID(), m.Model)
 				}
 			}
-			f := &crossFit{row: row}
+			f := &crossFit{row: row, shown: slices.Contains(trained, row.RowID())}
 			params := source()
 			params.Method(row, method)
 			if methods.Policy(row.Name) {
 				params.Code("curve", true) // the entry has it, which those of older programs have not
+			}
+			if f.shown {
+				params.Code("trainings", true)
 			}
 			if c.predicts(row) {
 				params.Code("rates", true)
@@ -322,7 +332,7 @@ func (c *recorded) plan() (*steps.Step, error) {
 			params.Pick("", spec.Experiment{Folds: spec.Folds{Seeds: []uint64{s}}}, "folds.seeds")
 			params.Seeds(x.Evaluate.Seeds[0])
 			f.Step, err = c.Add(fmt.Sprintf("crossfit %s %s partition=%d", c.pool.Name, row.RowID(), s), "crossfit", crossFitVersion, params, nil,
-				func(ctx context.Context, d *store.Draft) error { return c.crossFit(ctx, p, row, method, d) })
+				func(ctx context.Context, d *store.Draft) error { return c.crossFit(ctx, p, f, method, d) })
 			if err != nil {
 				return nil, err
 			}
@@ -341,7 +351,47 @@ func (c *recorded) plan() (*steps.Step, error) {
 	params.PoolName()
 	params.Rows(x.Methods, "versus")
 	params.Spec("folds.seeds", "folds.probe", "folds.whole", "folds.versus", "folds.predictions", "evaluate.bootstrap", "evaluate.confidence", "seed")
-	return planMeasured(c.Plan, "measure "+c.pool.Name, book.MeasureFoldsStage, foldsMeasureVersion, params, inputs, nil, c.described())
+	all, err := planMeasured(c.Plan, "measure "+c.pool.Name, book.MeasureFoldsStage, foldsMeasureVersion, params, inputs, nil, c.described())
+	if err != nil {
+		return nil, err
+	}
+	measured = append(measured, all)
+	for _, o := range x.Outputs {
+		if o.Kind != "training" {
+			continue
+		}
+		s, err := c.planCurves(source(), present.CurveRows(o))
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(measured, s) {
+			measured = append(measured, s)
+		}
+	}
+	return measured, nil
+}
+
+// courseFile is where a cross-fit keeps what the training of a fold went through.
+func courseFile(fold int) string { return fmt.Sprintf("curve-%d.csv", fold) }
+
+// planCurves plans the measurement of what the trainings of some rows went through, each fold one training.
+func (c *recorded) planCurves(p *steps.Params, rows []string) (*steps.Step, error) {
+	var inputs []steps.Input
+	courses := map[string][]course{}
+	for _, id := range rows {
+		for _, of := range c.partition {
+			for _, f := range of.rows {
+				if f.row.RowID() != id {
+					continue
+				}
+				inputs = append(inputs, f.As(book.OfRow("crossfit", id, of.seed)))
+				for fold := range c.Spec.Experiment.Folds.K {
+					courses[id] = append(courses[id], course{f.Step, courseFile(fold), metrics.Key{Name: "fold", Value: fmt.Sprintf("%d.%d", of.seed, fold)}})
+				}
+			}
+		}
+	}
+	return c.fitting.planCurves("training curves "+c.pool.Name, p, rows, courses, inputs)
 }
 
 // planOutcomes plans the step that keeps what was recorded in the form of every other run: questions, what the experts of
@@ -418,8 +468,8 @@ func (c *recorded) predicts(row spec.Method) bool {
 // crossFit fits a row on all folds but one, for every fold, and writes its decisions on the one left out; of a router
 // with a knob also its choices at every setting. Folds are fitted at the same time, as many as there are processors; those of
 // language models one after another.
-func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, method routing.Method, d *store.Draft) error {
-	k := c.Spec.Experiment.Folds.K
+func (c *recorded) crossFit(ctx context.Context, p *partition, f *crossFit, method routing.Method, d *store.Draft) error {
+	k, row := c.Spec.Experiment.Folds.K, f.row
 	c.Options.Progress.Start(fmt.Sprintf("%s: %s, partition %d", c.pool.Name, row.RowLabel(), p.seed), k)
 	defer c.Options.Progress.Done()
 	parts := make([]routed, k)
@@ -433,7 +483,7 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, 
 		group.Go(func() (err error) {
 			defer crash.Exit()
 			for fold := w; fold < k; fold += workers {
-				parts[fold], err = c.fitFold(gctx, p, fold, row, method, filepath.Join(d.Unfinished(), strconv.Itoa(fold)))
+				parts[fold], err = c.fitFold(gctx, p, fold, f, method, filepath.Join(d.Unfinished(), strconv.Itoa(fold)))
 				if unfit := (*routing.Unfit)(nil); errors.As(err, &unfit) {
 					parts[fold].unfit = unfit.Why
 				} else if err != nil {
@@ -463,6 +513,14 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, row spec.Method, 
 	var rates [][]float64
 	if parts[0].rates != nil {
 		rates = make([][]float64, len(c.problems))
+	}
+	for fold, part := range parts {
+		if part.course == nil {
+			continue
+		}
+		if err := d.WriteFile(courseFile(fold), part.course); err != nil {
+			return err
+		}
 	}
 	report := book.Fit{Knobs: parts[0].knobs, Router: said(parts)}
 	if report.Knobs != nil {
@@ -527,12 +585,13 @@ type routed struct {
 	sweep     *book.Sweep     // of the test questions
 	rates     [][]float64     // that the router predicts of the test questions, [test][M]; nil: it predicts none, or nobody asks
 	said      []metrics.Value // what the router says of itself
+	course    []byte          // what its training went through, as methods write it; nil: it writes nothing, or it is not shown
 	unfit     string          // why the row could not be fitted on the other folds; empty: it was
 }
 
 // fitFold fits a row on all folds but one and routes the questions of that one.
-func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, row spec.Method, method routing.Method, unfinished string) (out routed, err error) {
-	x := &c.Spec.Experiment
+func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, f *crossFit, method routing.Method, unfinished string) (out routed, err error) {
+	x, row := &c.Spec.Experiment, f.row
 	var train []int
 	var queries []routing.Query
 	for q, f := range p.fold {
@@ -548,9 +607,16 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, row spec
 	}
 	examples := c.examples(train, c.kappa(row))
 	set := routing.TrainSet{Experts: c.pool.Experts, C: routing.Costs(c.pool.Experts, x.CUnit), SFT: examples, RL: examples}
-	router, err := method.Fit(ctx, set, routing.Work{
+	work := routing.Work{
 		Seed: seed.Seed(x.Evaluate.Seeds[0]).Derive("fold", p.seed, fold), Log: c.Options.Log, Unfinished: unfinished, Every: c.Options.Every, Say: c.Options.Progress.Say,
-	})
+	}
+	if f.shown {
+		if work.Dir, err = os.MkdirTemp("", "entrorouter-fold-"); err != nil {
+			return out, err
+		}
+		defer os.RemoveAll(work.Dir) // the checkpoint of a fold is kept nowhere
+	}
+	router, err := method.Fit(ctx, set, work)
 	if err != nil {
 		return out, err
 	}
@@ -583,12 +649,17 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, row spec
 			return out, err
 		}
 	}
-	f, ok := router.(routing.Frontier)
+	if f.shown {
+		if out.course, err = os.ReadFile(filepath.Join(work.Dir, stages.CurveFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return out, err
+		}
+	}
+	knob, ok := router.(routing.Frontier)
 	if !ok {
 		return out, nil
 	}
-	out.knobs = f.Knobs()
-	out.sweep, err = sweepOf(ctx, f, queries)
+	out.knobs = knob.Knobs()
+	out.sweep, err = sweepOf(ctx, knob, queries)
 	return out, err
 }
 

@@ -31,7 +31,7 @@ func curvesText() string {
 }
 
 func TestTheTrainingFigure(t *testing.T) {
-	l := TrainingLayout{Name: "training", Caption: "Training.", Methods: []Term{{"both", "EntroRouter"}, {"first", "A row with a label that is long, but not too long for a figure"}}, Strongest: "big", Experts: 3}
+	l := TrainingLayout{Name: "training", Caption: "Training.", Methods: []Term{{"both", "EntroRouter"}, {"first", "A row with a label that is long, but not too long for a figure"}}, Expert: Term{"big", "strongest"}, Experts: 3}
 	f, err := Training(l, setOf(t, curvesText()))
 	if err != nil {
 		t.Fatal(err)

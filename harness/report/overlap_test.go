@@ -422,7 +422,7 @@ func anySeeds(rt *rapid.T) (*Figure, []string, error) {
 }
 
 func anyTraining(rt *rapid.T) (*Figure, []string, error) {
-	l := TrainingLayout{Name: "f", Methods: terms(labels(rt, "rows", 1, 9)), Strongest: "v0", Experts: rapid.IntRange(1, 9).Draw(rt, "experts")}
+	l := TrainingLayout{Name: "f", Methods: terms(labels(rt, "rows", 1, 9)), Expert: Term{"v0", "strongest"}, Experts: rapid.IntRange(1, 9).Draw(rt, "experts")}
 	size := math.Pow(10, float64(rapid.IntRange(-5, 5).Draw(rt, "size")))
 	var b strings.Builder
 	for _, m := range l.Methods {

@@ -19,48 +19,51 @@ import (
 // TrainingLayout says which measurements the training figure shows: lines named Curve with the keys method, stage (sft or
 // grpo) and step, and with a further key expert those of one expert.
 type TrainingLayout struct {
-	Name      string
-	Caption   string
-	Methods   []Term
-	First     string // of them, the value of the one that stands out; empty: none
-	Strongest string // id of the expert whose share is shown
-	Experts   int    // between whom the policy chooses
+	Name    string
+	Caption string
+	Keys    []metrics.Key // that the lines of all rows have
+	Methods []Term
+	First   string // of them, the value of the one that stands out; empty: none
+	Expert  Term   // whose share is shown: its id, and what it is called among the others
+	Experts int    // between whom the policy chooses
 }
 
 // trainingPanel is one panel: a quantity of a stage.
 type trainingPanel struct {
 	title, stage string
 	Quantity
-	expert bool // of the strongest expert
+	expert bool // of one expert
 }
 
-func trainingPanels() []trainingPanel {
+// trainingPanels are the panels; expert is what the one is called whose share is shown.
+func trainingPanels(expert string) []trainingPanel {
 	return []trainingPanel{
 		{"(a) Stage I: loss", "sft", Quantity{units.Loss, "Loss (nats)", false}, false},
 		{"(b) Stage I: entropy of the policy", "sft", Quantity{units.PolicyEntropy, "Entropy (nats)", true}, false},
-		{"(c) Stage I: strongest expert", "sft", Quantity{units.Share, "To the strongest (%)", true}, true},
+		{"(c) Stage I: " + expert + " expert", "sft", Quantity{units.Share, "To the " + expert + " (%)", true}, true},
 		{"(d) Stage II: reward", "grpo", Quantity{units.RewardUnit, "Reward", false}, false},
 		{"(e) Stage II: entropy of the policy", "grpo", Quantity{units.PolicyEntropy, "Entropy (nats)", true}, false},
 		{"(f) Stage II: idle groups", "grpo", Quantity{units.ZeroGroups, "Groups (%)", true}, false},
 	}
 }
 
-// Training draws what the trainings of rows went through: means over training seeds with their range as bands.
+// Training draws what the trainings of rows went through: means over trainings with their range as bands.
 func Training(l TrainingLayout, set *metrics.Set) (*Figure, error) {
 	if len(l.Methods) == 0 {
 		return nil, fmt.Errorf("figure %q: no row to show", l.Name)
 	}
 	r := collapseReader{set: set}
-	panels := trainingPanels()
+	panels := trainingPanels(l.Expert.Label)
 	lines := make([][]series, len(panels))
 	records := [][]string{{"panel", "stage", "quantity", "row", "step", "value", "low", "high"}}
 	for i, p := range panels {
 		for k, m := range l.Methods {
 			s := series{label: m.Label, color: category(k), dashes: dash(k), first: m.Value == l.First}
-			at := []metrics.Key{{Name: "method", Value: m.Value}, {Name: "stage", Value: p.stage}, {Name: "expert"}, {Name: "seed"}}
+			expert := ""
 			if p.expert {
-				at[2].Value = l.Strongest
+				expert = l.Expert.Value
 			}
+			at := append(metrics.Keys("method", m.Value, "stage", p.stage, "expert", expert, "seed", "", "fold", ""), l.Keys...)
 			for _, line := range set.Where(at...) {
 				if v, ok := line.Value(p.Unit); ok && line.Name == "Curve" {
 					s.points = append(s.points, r.sample(line.Key("step"), v))

@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
@@ -15,10 +17,8 @@ func TestCurvesAreAveragedOverSeedsAndWindows(t *testing.T) {
 		}
 		return append(points, Step{Stage: "grpo", Step: 0, Loss: 0, Reward: 0.5 + shift, Entropy: 0.5, Anchor: 0.25, Zero: 0.125, Calls: math.NaN(), Accuracy: math.NaN(), Share: []float64{0.5, 0.5}})
 	}
-	lines, err := Training(metrics.Keys("method", "ours"), []string{"small", "big"}, []uint64{7, 8, 9}, [][]Step{curve(0), curve(1), curve(5)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	seeds := metrics.Keys("seed", "7", "seed", "8", "seed", "9")
+	lines := Training(metrics.Keys("method", "ours"), []string{"small", "big"}, seeds, [][]Step{curve(0), curve(1), curve(5)})
 	if len(lines) != 3*31+3*3 {
 		t.Fatalf("%d lines, want 30 windows and a step, each for all and two experts, and three seeds at three ends of stages", len(lines))
 	}
@@ -37,21 +37,18 @@ func TestCurvesAreAveragedOverSeedsAndWindows(t *testing.T) {
 			t.Errorf("line %d: %s, want %s", i, got, want)
 		}
 	}
-	if _, err := Training(nil, nil, []uint64{1, 2}, [][]Step{curve(0), curve(0)[1:]}); err == nil {
-		t.Error("curves of different lengths are averaged")
-	}
-	alone, err := Training(nil, []string{"small", "big"}, []uint64{7}, [][]Step{curve(0)})
-	if err != nil || len(alone) != 3*31 || alone[0].Values[0].Bounded {
-		t.Errorf("%d lines of one seed, the first %+v (%v); one seed has no range", len(alone), alone[0], err)
+	alone := Training(nil, []string{"small", "big"}, seeds[:1], [][]Step{curve(0)})
+	if len(alone) != 3*31 || alone[0].Values[0].Bounded {
+		t.Errorf("%d lines of one seed, the first %+v; one seed has no range", len(alone), alone[0])
 	}
 }
 
 func TestCurvesOfRoundsHaveCallsAndAccuracy(t *testing.T) {
 	none := math.NaN()
 	curve := []Step{{Stage: "rounds", Step: 0, Reward: 0.5, Entropy: 1.25, Anchor: none, Zero: none, Calls: 0.75, Accuracy: 0.5}}
-	lines, err := Training(metrics.Keys("method", "ours"), []string{"small", "big"}, []uint64{7}, [][]Step{curve})
-	if err != nil || len(lines) != 1 {
-		t.Fatal(lines, err)
+	lines := Training(metrics.Keys("method", "ours"), []string{"small", "big"}, metrics.Keys("seed", "7"), [][]Step{curve})
+	if len(lines) != 1 {
+		t.Fatal(lines)
 	}
 	got := ""
 	for _, v := range lines[0].Values {
@@ -59,5 +56,31 @@ func TestCurvesOfRoundsHaveCallsAndAccuracy(t *testing.T) {
 	}
 	if want := " 0.5 reward 1.25 entropy-nats 75 call-rate-% 50 accuracy-%"; got != want || lines[0].Label() != "Curve/method=ours/stage=rounds/step=0" {
 		t.Errorf("%s%s, want%s", lines[0].Label(), got, want)
+	}
+}
+
+// The training questions of one fold may be a batch more than those of another.
+func TestAStageIsAsLongAsTheShortestOfItsTrainings(t *testing.T) {
+	steps := func(loss float64, sft, grpo int) (points []Step) {
+		for i := range sft {
+			points = append(points, Step{Stage: "sft", Step: i, Loss: loss + float64(i)})
+		}
+		for i := range grpo {
+			points = append(points, Step{Stage: "grpo", Step: i, Reward: loss})
+		}
+		return points
+	}
+	lines := Training(nil, nil, metrics.Keys("fold", "0.0", "fold", "0.1"), [][]Step{steps(1, 3, 1), steps(3, 2, 2)})
+	var got []string
+	for _, l := range lines {
+		got = append(got, fmt.Sprintf("%s %d %g", l.Label(), l.N, l.Values[0].Number))
+	}
+	want := []string{
+		"Curve/stage=sft/step=0 2 2", "Curve/stage=sft/step=0/fold=0.0 1 1", "Curve/stage=sft/step=0/fold=0.1 1 3",
+		"Curve/stage=sft/step=1 2 3", "Curve/stage=sft/step=1/fold=0.0 1 2", "Curve/stage=sft/step=1/fold=0.1 1 4",
+		"Curve/stage=grpo/step=0 2 2", "Curve/stage=grpo/step=0/fold=0.0 1 1", "Curve/stage=grpo/step=0/fold=0.1 1 3",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }
