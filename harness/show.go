@@ -4,6 +4,7 @@ package harness
 
 import (
 	"context"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
@@ -74,13 +75,17 @@ func (a answers) of(ctx context.Context, self bool) (of []*asking.Given, asked [
 }
 
 // Read implements trail.Answers.
-func (a answers) Read(ctx context.Context, p routing.Problem, runs int, self bool) (read [][]string, err error) {
+func (a answers) Read(ctx context.Context, p routing.Problem, runs int, self bool) (read []trail.Readings, err error) {
 	given, _, err := a.of(ctx, self)
 	for _, g := range given {
-		var of []string
+		var of trail.Readings
 		for _, v := range g.Verdicts(p, runs) {
-			if v.Extracted != "" && v.Bucket != routing.Correct {
-				of = append(of, v.Extracted)
+			as := &of.Others
+			if v.Bucket == routing.Correct {
+				as = &of.Right
+			}
+			if v.Extracted != "" && !slices.Contains(*as, v.Extracted) {
+				*as = append(*as, v.Extracted)
 			}
 		}
 		read = append(read, of)

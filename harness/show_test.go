@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -145,11 +146,15 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 		glance := overviewOf(t, tr, at.set, at.problem)
 		for m, x := range experts[at.set] {
 			buckets, usd, n := map[routing.Bucket]int{}, 0.0, 0.0
-			var read []string
+			var read trail.Readings
 			for _, ro := range p.Rollouts {
 				if ro.Expert == x {
-					if ro.Bucket != routing.Correct && ro.Extracted != "" {
-						read = append(read, ro.Extracted)
+					as := &read.Others
+					if ro.Bucket == routing.Correct {
+						as = &read.Right
+					}
+					if ro.Extracted != "" && !slices.Contains(*as, ro.Extracted) {
+						*as = append(*as, ro.Extracted)
 					}
 					buckets[ro.Bucket]++
 					usd, n = usd+ro.USD, n+1
@@ -161,7 +166,7 @@ func followTrail(t *testing.T, r *spec.Resolved, o Options, result *Result) {
 					usd, n = usd+o.USD, n+1
 				}
 			}
-			if of := glance.Experts[m]; !maps.Equal(of.Buckets, buckets) || !slices.Equal(of.Read, read) || !near(of.USD, usd/n, 1e-9) {
+			if of := glance.Experts[m]; !maps.Equal(of.Buckets, buckets) || !reflect.DeepEqual(of.Readings, read) || !near(of.USD, usd/n, 1e-9) {
 				t.Errorf("%v at a glance: %s has %+v, whose answers come to %v and %v dollars", at, x, of, buckets, usd/n)
 			}
 		}

@@ -261,9 +261,18 @@ func TestBrowserListsEveryQuestion(t *testing.T) {
 	}
 	do(chromedp.Evaluate(`location.hash = "q-smoke-paper-sim-aime24-00002"`, nil), chromedp.WaitVisible(".card h4", chromedp.ByQuery))
 	said := tells[string](do, `document.querySelector(".card").textContent`)
-	for _, want := range []string{"sim-aime24-00002", "EntroRouter", "Dollars an answer", "Others read as", "entrorouter show smoke ", " --set paper --problem sim-aime24-00002"} {
+	for _, want := range []string{"sim-aime24-00002", "EntroRouter", "Dollars an answer", "Right ones read as", "Others read as", "entrorouter show smoke ", " --set paper --problem sim-aime24-00002"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the card does not say %q: %s", want, said)
+		}
+	}
+	do(click(`#g-smoke-paper [name=every]`), chromedp.Sleep(100*time.Millisecond))
+	sampled := tells[[]string](do, `[...document.querySelectorAll("#g-smoke-paper .grid tbody tr")].filter((line) => line.querySelector(".mark.yes")).map((line) => line.id)`)
+	do(chromedp.Evaluate(`location.hash = "`+sampled[len(sampled)-1]+`"`, nil), chromedp.Sleep(100*time.Millisecond))
+	// Verdict, Right, Dollars, Right ones, Others: of each expert there is a reading of right answers just where there are some.
+	for _, line := range tells[[][]string](do, `[...document.querySelectorAll(".card .answers tbody tr")].map((tr) => [...tr.children].map((x) => x.textContent))`) {
+		if len(line) != 6 || strings.HasPrefix(line[2], "0 of ") != (line[4] == "") {
+			t.Errorf("of an expert the card says %q", line)
 		}
 	}
 }

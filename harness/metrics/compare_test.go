@@ -216,6 +216,16 @@ func TestBandsAreThePredictionIntervalsOfTheReference(t *testing.T) {
 	if want := 4.30265 * math.Sqrt(1./4+1./3); math.Abs(got-want) > 1e-4 {
 		t.Errorf("seeds, one without the number: band %v, want %v", got, want)
 	}
+	// Of the trainings of a cross-validation every fold is one, also where a single partition has no line of its own.
+	folds := parseSet(t, `BenchmarkCurve/method=seeded/stage=sft/step=9 3 2.000 loss
+BenchmarkCurve/method=seeded/stage=sft/step=9/fold=0.0 1 1.000 loss
+BenchmarkCurve/method=seeded/stage=sft/step=9/fold=0.1 1 2.000 loss
+BenchmarkCurve/method=seeded/stage=sft/step=9/fold=0.2 1 3.000 loss
+`)
+	got = band(Compare(folds, folds, c), "Curve/method=seeded/stage=sft/step=9", "loss")
+	if want := 4.30265 * math.Sqrt(2./3); math.Abs(got-want) > 1e-4 {
+		t.Errorf("folds: band %v, want %v", got, want)
+	}
 	// Two seeds say next to nothing.
 	two := parseSet(t, strings.Replace(referenceText, "BenchmarkRoute/method=seeded/benchmark=avg/seed=3 100 83.000 accuracy-%\n", "", 1))
 	for _, x := range Compare(two, two, c) {

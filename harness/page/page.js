@@ -135,7 +135,8 @@ const glances = (all, part) => all.ids.map((id, q) => ({
   id, anchor: ("q-" + part.id.slice(2) + "-" + id).trim().split(/\s+/).join("-"),
   benchmark: all.benchmarks[all.of[q]],
   sent: all.sent.map((row) => row[q]).join(""),
-  cells: all.experts.map((x) => ({ mark: all.signs[parseInt(x.sign[q], 36)], right: x.right[q], of: x.of[q], usd: x.usd[q], read: x.read[q] ?? [] })),
+  cells: all.experts.map((x) => ({ mark: all.signs[parseInt(x.sign[q], 36)], right: x.right[q], of: x.of[q], usd: x.usd[q],
+    rightAs: (x.read_right[q] ?? []).map((text) => text || all.gold[q]), othersAs: x.read_others[q] ?? [] })),
 }));
 
 // A line of the grid, like those that the page has from the start.
@@ -160,7 +161,7 @@ const glanceCard = (glance, part, at) => {
   return make("article", { className: "card", tabIndex: -1 },
     make("h4", {}, make("bdi", {}, glance.id), " ", make("small", {}, glance.benchmark)),
     make("p", { className: "steps" }, ...steps),
-    table("answers", ["Expert", "Verdict", "Right", "Dollars an answer", "Others read as"], glance.cells.map((c, m) => [names[m], c.mark?.Word ?? "", c.right + " of " + c.of, String(c.usd), c.read.join(" | ")])),
+    table("answers", ["Expert", "Verdict", "Right", "Dollars an answer", "Right ones read as", "Others read as"], glance.cells.map((c, m) => [names[m], c.mark?.Word ?? "", c.right + " of " + c.of, String(c.usd), c.rightAs.join(" | "), c.othersAs.join(" | ")])),
     table("decisions", ["Row", "Sends it to most"], rows.map((r, i) => [r, glance.sent[i] === "-" ? "" : names[parseInt(glance.sent[i], 36)]])),
     make("p", { className: "where" }, "Its text, every answer and every decision:"),
     make("pre", { className: "commands" }, at.dataset.show + glance.id));

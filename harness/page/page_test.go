@@ -239,12 +239,12 @@ func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
 // By hand: of two questions each expert has a sign, what was right of how many and two digits of its dollars, and each row a digit.
 func TestAllQuestionsArePackedByColumn(t *testing.T) {
 	s := QuestionSet{Name: "paper", All: 2, Experts: []string{"small", "large"}, Rows: []Routed{{ID: "a"}, {ID: "b"}}, Every: []Glance{
-		{ID: "one", Benchmark: "x", Cells: []trail.Tally{{Buckets: map[routing.Bucket]int{routing.Correct: 3, routing.Wrong: 1}, USD: 0.001234, Read: []string{"7"}}, {}}, To: []int{1, -1}},
-		{ID: "two", Benchmark: "y", Cells: []trail.Tally{{Buckets: map[routing.Bucket]int{routing.Truncated: 1}}, {Buckets: map[routing.Bucket]int{routing.Wrong: 1, routing.Correct: 1}, USD: 2}}, To: []int{0, 0}},
+		{ID: "one", Benchmark: "x", Gold: []string{"1/2", "one half"}, Cells: []trail.Tally{{Buckets: map[routing.Bucket]int{routing.Correct: 3, routing.Wrong: 1}, USD: 0.001234, Readings: trail.Readings{Right: []string{"1/2", "0.5"}, Others: []string{"7"}}}, {}}, To: []int{1, -1}},
+		{ID: "two", Benchmark: "y", Gold: []string{"never read"}, Cells: []trail.Tally{{Buckets: map[routing.Bucket]int{routing.Truncated: 1}}, {Buckets: map[routing.Bucket]int{routing.Wrong: 1, routing.Correct: 1}, USD: 2, Readings: trail.Readings{Right: []string{"8"}}}}, To: []int{0, 0}},
 	}}
 	got := s.columns()
-	want := columns{IDs: []string{"one", "two"}, Benchmarks: []string{"x", "y"}, Of: []int{0, 1}, Signs: answerSigns, Sent: []string{"10", "-0"},
-		Experts: []column{{"04", []int{3, 0}, []int{4, 1}, []float64{0.0012, 0}, [][]string{{"7"}, nil}}, {"-1", []int{0, 1}, []int{0, 2}, []float64{0, 2}, [][]string{nil, nil}}}}
+	want := columns{IDs: []string{"one", "two"}, Benchmarks: []string{"x", "y"}, Of: []int{0, 1}, Gold: []string{"1/2", ""}, Signs: answerSigns, Sent: []string{"10", "-0"},
+		Experts: []column{{"04", []int{3, 0}, []int{4, 1}, []float64{0.0012, 0}, [][]string{{"", "0.5"}, nil}, [][]string{{"7"}, nil}}, {"-1", []int{0, 1}, []int{0, 2}, []float64{0, 2}, [][]string{nil, {"8"}}, [][]string{nil, nil}}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v", got)
 	}
@@ -262,13 +262,13 @@ func TestAllQuestionsOfATableAreSmall(t *testing.T) {
 	coin := rand.New(rand.NewPCG(1, 2))
 	s := QuestionSet{Name: "paper", Experts: make([]string, 4), Rows: make([]Routed, 30)}
 	for i := range 1401 {
-		q := Glance{ID: fmt.Sprintf("sim-math500-%05d", i+1), Benchmark: "sim-math500", To: make([]int, 30)}
+		q := Glance{ID: fmt.Sprintf("sim-math500-%05d", i+1), Benchmark: "sim-math500", Gold: []string{strconv.Itoa(coin.IntN(1000))}, To: make([]int, 30)}
 		for range s.Experts {
-			bucket, read := routing.Correct, []string(nil)
+			bucket, read := routing.Correct, trail.Readings{Right: q.Gold}
 			if coin.IntN(5) == 0 {
-				bucket, read = routing.Wrong, []string{strconv.Itoa(coin.IntN(1000))}
+				bucket, read = routing.Wrong, trail.Readings{Others: []string{strconv.Itoa(coin.IntN(1000))}}
 			}
-			q.Cells = append(q.Cells, trail.Tally{Buckets: map[routing.Bucket]int{bucket: 1}, USD: 1e-4 * (1 + 9*coin.Float64()), Read: read})
+			q.Cells = append(q.Cells, trail.Tally{Buckets: map[routing.Bucket]int{bucket: 1}, USD: 1e-4 * (1 + 9*coin.Float64()), Readings: read})
 		}
 		usual := coin.IntN(3)
 		for j := range q.To {

@@ -42,6 +42,7 @@ type Routed struct {
 // Glance is what the grid says of a question.
 type Glance struct {
 	ID, Benchmark string
+	Gold          []string      // any of them will do
 	Cells         []trail.Tally // [experts]
 	To            []int         // [rows] expert that most decisions of the row went to; -1: none
 }
@@ -94,7 +95,7 @@ func Ask(ctx context.Context, t *trail.Trail, rows []Routed, most int) (sets []Q
 		}
 		to := map[string][]int{}
 		for _, q := range every {
-			g := Glance{ID: q.Problem, Benchmark: q.Benchmark, Cells: q.Experts, To: of.sentTo(q.Chosen)}
+			g := Glance{ID: q.Problem, Benchmark: q.Benchmark, Gold: q.Gold, Cells: q.Experts, To: of.sentTo(q.Chosen)}
 			of.Every, to[g.ID] = append(of.Every, g), g.To
 		}
 		for _, id := range spaced(s.Problems, most/max(len(all), 1)) {
@@ -361,6 +362,7 @@ type columns struct {
 	IDs        []string `json:"ids"`
 	Benchmarks []string `json:"benchmarks"` // names
 	Of         []int    `json:"of"`         // [questions] into Benchmarks
+	Gold       []string `json:"gold"`       // [questions] the gold answer that a right one was read as; empty: none was
 	Signs      []kind   `json:"signs"`
 	Experts    []column `json:"experts"`
 	Sent       []string `json:"sent"` // [rows] a digit for each question
@@ -368,11 +370,12 @@ type columns struct {
 
 // column is what an expert's answers to every question came to.
 type column struct {
-	Sign  string     `json:"sign"` // a digit for each question
-	Right []int      `json:"right"`
-	Of    []int      `json:"of"`
-	USD   []float64  `json:"usd"`  // two significant digits
-	Read  [][]string `json:"read"` // what was read of those that are not right
+	Sign       string     `json:"sign"` // a digit for each question
+	Right      []int      `json:"right"`
+	Of         []int      `json:"of"`
+	USD        []float64  `json:"usd"`         // two significant digits
+	ReadRight  [][]string `json:"read_right"`  // what right answers were read as; empty text: as the question's Gold
+	ReadOthers [][]string `json:"read_others"` // and the others
 }
 
 func (s *QuestionSet) columns() columns {
@@ -389,13 +392,23 @@ func (s *QuestionSet) columns() columns {
 		for i, m := range q.To {
 			sent[i].WriteString(digit(m))
 		}
+		gold := ""
 		for m, t := range q.Cells {
 			x := &out.Experts[m]
+			var read []string
+			for _, text := range t.Readings.Right {
+				if slices.Contains(q.Gold, text) && (gold == "" || gold == text) {
+					gold, text = text, ""
+				}
+				read = append(read, text)
+			}
+			x.ReadRight, x.ReadOthers = append(x.ReadRight, read), append(x.ReadOthers, t.Others)
 			right, of := count(t)
 			sign[m].WriteString(digit(usual(t)))
 			usd, _ := strconv.ParseFloat(strconv.FormatFloat(t.USD, 'e', 1, 64), 64)
-			x.Right, x.Of, x.USD, x.Read = append(x.Right, right), append(x.Of, of), append(x.USD, usd), append(x.Read, t.Read)
+			x.Right, x.Of, x.USD = append(x.Right, right), append(x.Of, of), append(x.USD, usd)
 		}
+		out.Gold = append(out.Gold, gold)
 	}
 	for i := range sent {
 		out.Sent[i] = sent[i].String()

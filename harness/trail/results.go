@@ -15,8 +15,8 @@ type Answers interface {
 	// Rollouts returns what every expert answered to a problem in so many runs and why it got its verdict; of the model
 	// that plays the router too, if self.
 	Rollouts(ctx context.Context, p routing.Problem, runs int, self bool) ([]RolloutResult, error)
-	// Read returns what was read of the answers to a problem that are not right, by expert in the order of Rollouts.
-	Read(ctx context.Context, p routing.Problem, runs int, self bool) ([][]string, error)
+	// Read returns what the answers to a problem were read as, by expert in the order of Rollouts.
+	Read(ctx context.Context, p routing.Problem, runs int, self bool) ([]Readings, error)
 	// Answered returns to which of some problems a rollout is the answer; ok is false if to none.
 	Answered(ctx context.Context, rollout store.RolloutID, problems []routing.Problem) (p routing.Problem, ok bool, err error)
 }
@@ -68,6 +68,7 @@ type QuestionResult struct {
 // Overview is a question at a glance: what every expert's answers came to, and whose answer stood.
 type Overview struct {
 	Problem, Benchmark string
+	Gold               []string                      // any of them will do
 	Experts            []Tally                       // as SetResult has them
 	Chosen             map[string]map[string]float64 // row -> QuestionResult.Chosen
 }
@@ -75,8 +76,14 @@ type Overview struct {
 // Tally is what the answers of an expert to one question came to.
 type Tally struct {
 	Buckets map[routing.Bucket]int
-	USD     float64  // an answer, on average
-	Read    []string // what was read of those that are not right, where something was; of recordings nothing is known
+	USD     float64 // an answer, on average
+	Readings
+}
+
+// Readings are what the answers of an expert to one question were read as, each once, where something was found in them; of
+// recordings nothing is known.
+type Readings struct {
+	Right, Others []string
 }
 
 // Question is a problem as the trail shows it.

@@ -183,14 +183,14 @@ func (t *Trail) Overview(ctx context.Context, name string) (all []Overview, err 
 	}
 	s := sets[0]
 	for q, p := range s.problems {
-		o := Overview{Problem: p.ID, Benchmark: s.Benchmarks[s.Strata[q]].Name, Experts: s.tallies(q), Chosen: map[string]map[string]float64{}}
+		o := Overview{Problem: p.ID, Benchmark: s.Benchmarks[s.Strata[q]].Name, Gold: p.Gold, Experts: s.tallies(q), Chosen: map[string]map[string]float64{}}
 		if s.Name == metrics.PaperArena {
 			read, err := t.answers.Read(ctx, p, s.runs(q), s.Self != nil)
 			if err != nil {
 				return nil, err
 			}
 			for m := range read {
-				o.Experts[m].Read = read[m]
+				o.Experts[m].Readings = read[m]
 			}
 		}
 		all = append(all, o)
