@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -127,7 +126,7 @@ func paintCalibration(c draw.Canvas, t tiling, d *calibrationData) {
 	for _, q := range d.expected.points {
 		most = max(most, q.y)
 		x.low, x.high = min(x.low, q.x/1.15), max(x.high, q.x*1.15)
-		x.marks = append(x.marks, plot.Tick{Value: q.x, Label: strconv.FormatFloat(q.x, 'g', -1, 64)})
+		x.marks = append(x.marks, tick{q.x, strconv.FormatFloat(q.x, 'g', -1, 64)})
 	}
 	x.low, x.high = min(x.low, d.rollouts/1.15), max(x.high, d.rollouts*1.15)
 	p := newPanel(area, x, scale{low: 0, high: most * 1.08, label: "Problems (%)"}, 0)

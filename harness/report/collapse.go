@@ -351,7 +351,7 @@ func paintControls(c draw.Canvas, d *collapseData) {
 	rows := rowScale(d.names, panelWidth*0.57)
 	p := newPanel(c, scale{low: -6, high: 106, label: "With a call (%)", marks: ticks(100, 2)}, rows, 0)
 	for i, q := range d.controls {
-		at := func(rate float64) vg.Point { return p.at(rate, rows.marks[i].Value) }
+		at := func(rate float64) vg.Point { return p.at(rate, rows.marks[i].at) }
 		low, high := at(q.low), at(q.high)
 		p.data.StrokeLine2(draw.LineStyle{Color: color.Gray{0xCC}, Width: hairline / 2}, at(0).X, low.Y, at(100).X, low.Y)
 		p.data.StrokeLine2(draw.LineStyle{Color: accent(), Width: thickLine}, low.X, low.Y, high.X, high.Y)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -133,13 +132,13 @@ func paintDistribution(c draw.Canvas, bars []stratum) {
 		most = max(most, perThousand*b.cost.Number, perThousand*b.cost.High)
 	}
 	marks := ticks(most*1.05, 5)
-	most = marks[len(marks)-1].Value
+	most = marks[len(marks)-1].at
 
 	inner := draw.Crop(c, 0, -rightAxisWidth(marks), 0, 0)
 	names := scale{low: -0.5, high: float64(len(bars)) - 0.5, plain: true}
 	slot := (inner.Max.X-inner.Min.X-axisRoom)/vg.Length(len(bars)) - 4
 	for i, b := range bars {
-		names.marks = append(names.marks, plot.Tick{Value: float64(i), Label: barName(b, slot)})
+		names.marks = append(names.marks, tick{float64(i), barName(b, slot)})
 	}
 	data := newPanel(inner, names, scale{high: 100, label: "Share of questions (%)", marks: ticks(100, 5)}, 0).data
 	x := func(v float64) vg.Length { return data.X((v + 0.5) / float64(len(bars))) }

@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -262,8 +261,8 @@ func TestAnAxisOfOneNumberHasNumbersThatCanBeRead(t *testing.T) {
 		s := room("", values...)
 		marks := s.ticked(5)
 		for _, m := range marks {
-			if len(m.Label) > 7 {
-				t.Errorf("an axis of %v has the number %s", values, m.Label)
+			if len(m.label) > 7 {
+				t.Errorf("an axis of %v has the number %s", values, m.label)
 			}
 		}
 		if len(marks) < 2 || s.low >= slices.Min(values) || s.high <= slices.Max(values) {
@@ -271,7 +270,7 @@ func TestAnAxisOfOneNumberHasNumbersThatCanBeRead(t *testing.T) {
 		}
 	}
 	for _, at := range []float64{0, 8, -0.5} {
-		if s := sweepAxis(SweepLayout{}, []float64{at}); len(s.ticked(5)) < 2 || len(s.ticked(5)[0].Label) > 7 {
+		if s := sweepAxis(SweepLayout{}, []float64{at}); len(s.ticked(5)) < 2 || len(s.ticked(5)[0].label) > 7 {
 			t.Errorf("axis of %v: %v to %v, marks %v", at, s.low, s.high, s.ticked(5))
 		}
 	}
@@ -281,7 +280,7 @@ func TestPanelsOfOneAxisStandFlush(t *testing.T) {
 	c := draw.New(vgsvg.New(200, 100))
 	x, y := scale{low: 1, high: 1200, label: "Questions", log: true}, scale{high: 100, label: "%"}
 	for _, v := range []float64{1, 1000} {
-		x.marks = append(x.marks, plot.Tick{Value: v, Label: Fixed(v*1e4, 0)})
+		x.marks = append(x.marks, tick{v, Fixed(v*1e4, 0)})
 	}
 	below := newPanel(c, x, y, 0).data
 	x.bare = true

@@ -7,7 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 )
@@ -83,10 +82,10 @@ func (t tiling) panel(c draw.Canvas, i int, title string) draw.Canvas {
 type scale struct {
 	low, high float64
 	label     string
-	log       bool        // low is positive then
-	bare      bool        // neither numbers nor a name
-	plain     bool        // marks are names, without ticks
-	marks     []plot.Tick // nil: round numbers; their values are on the axis as written, not their logarithms
+	log       bool   // low is positive then
+	bare      bool   // neither numbers nor a name
+	plain     bool   // marks are names, without ticks
+	marks     []tick // nil: round numbers; their values are on the axis as written, not their logarithms
 }
 
 // place returns where a value lies on the axis that is drawn.
@@ -98,13 +97,13 @@ func (s scale) place(v float64) float64 {
 }
 
 // ticked returns the marks of the axis where they are drawn.
-func (s scale) ticked(n int) []plot.Tick {
+func (s scale) ticked(n int) []tick {
 	marks := slices.Clone(s.marks)
 	if marks == nil {
 		marks = between(s.low, s.high, n)
 	}
 	for i := range marks {
-		marks[i].Value = s.place(marks[i].Value)
+		marks[i].at = s.place(marks[i].at)
 	}
 	return marks
 }
@@ -123,58 +122,55 @@ func room(label string, values ...float64) scale {
 type panel struct {
 	data  draw.Canvas
 	x, y  scale
-	p     *plot.Plot
+	axes  axes
 	aside vg.Length // how far points are moved to the right
 }
 
 // newPanel draws axes into c. Numbers of the vertical axis get at least the given width, so that panels stand flush.
 // Numbers of the horizontal axis that find no room are left out, and names that are too long are cut.
 func newPanel(c draw.Canvas, x, y scale, numbers vg.Length) panel {
-	p := themed()
-	p.X.Min, p.X.Max = x.place(x.low), x.place(x.high)
-	p.Y.Min, p.Y.Max = y.place(y.low), y.place(y.high)
-	under := &p.X.Tick
+	a := axes{
+		x: axis{low: x.place(x.low), high: x.place(x.high), marks: x.ticked(5), tickLength: tickLength, numbers: aligned(textStyle(smallSize), draw.XCenter, draw.YTop)},
+		y: axis{low: y.place(y.low), high: y.place(y.high), marks: y.ticked(5), tickLength: tickLength, numbers: aligned(textStyle(smallSize), draw.XRight, -0.6)},
+	}
 	if x.plain {
-		under.LineStyle.Width, under.Label.YAlign = 0, under.Label.YAlign-0.22 // no ticks, and still away from the axis
+		a.x.tickLength, a.x.numbers.YAlign = 0, a.x.numbers.YAlign-0.22 // no ticks, and still away from the axis
 		c = draw.Crop(c, 0, 0, 3, 0)
 	}
 	if y.plain {
-		p.Y.Tick.LineStyle.Width = 0
+		a.y.tickLength = 0
 	}
-	marks, levels := x.ticked(5), y.ticked(5)
 	if y.bare {
-		for i := range levels {
-			levels[i].Label = ""
+		for i := range a.y.marks {
+			a.y.marks[i].label = ""
 		}
 	} else {
-		p.Y.Label.Text = y.label
+		a.y.name = y.label
 	}
-	p.Y.Tick.Marker, under.Marker = plot.ConstantTicks(levels), plot.ConstantTicks(marks)
-	inner := draw.Crop(c, max(0, numbers-y.width()), 0, 0, -under.Label.Height("0")/2)
-	data := p.DataCanvas(inner)
+	inner := draw.Crop(c, max(0, numbers-y.width()), 0, 0, -textStyle(smallSize).Height("0")/2)
+	data := a.data(inner)
 	free := c.Min.X
-	for i := range marks {
-		at, half := data.X(p.X.Norm(marks[i].Value)), under.Label.Width(marks[i].Label)/2
+	for i, m := range a.x.marks {
+		at, half := data.X(a.x.norm(m.at)), a.x.numbers.Width(m.label)/2
 		if at-half < free {
-			marks[i].Label = ""
+			a.x.marks[i].label = ""
 			continue
 		}
 		free = at + half + 3
 	}
-	data = p.DataCanvas(inner) // which leaves room for the last number
+	data = a.data(inner) // which leaves room for the last number
 	if x.bare {
-		for i := range marks {
-			marks[i].Label = ""
+		for i := range a.x.marks {
+			a.x.marks[i].label = ""
 		}
 		inner.Max.X = data.Max.X // and stands flush with a panel below that has numbers
 	} else {
 		mid := (data.Min.X + data.Max.X) / 2
-		p.X.Label.Text = shorten(p.X.Label.TextStyle, x.label, 2*min(c.Max.X-mid, mid-c.Min.X))
+		a.x.name = shorten(textStyle(textSize), x.label, 2*min(c.Max.X-mid, mid-c.Min.X))
 	}
-	data = p.DataCanvas(inner)
-	p.Y.Label.Text = shorten(p.Y.Label.TextStyle, p.Y.Label.Text, data.Max.Y-data.Min.Y)
-	p.Draw(inner)
-	return panel{data: p.DataCanvas(inner), x: x, y: y, p: p}
+	data = a.data(inner)
+	a.y.name = shorten(textStyle(textSize), a.y.name, data.Max.Y-data.Min.Y)
+	return panel{data: a.draw(inner), x: x, y: y, axes: a}
 }
 
 // width is the room that the numbers of a vertical axis take.
@@ -183,7 +179,7 @@ func (s scale) width() (widest vg.Length) {
 		return 0
 	}
 	for _, m := range s.ticked(5) {
-		widest = max(widest, textStyle(smallSize).Width(m.Label))
+		widest = max(widest, textStyle(smallSize).Width(m.label))
 	}
 	return widest
 }
@@ -192,7 +188,7 @@ func (s scale) width() (widest vg.Length) {
 func aside(k, n int) vg.Length { return 2.8 * vg.Length(2*k-n+1) / vg.Length(max(n-1, 1)) }
 
 func (p panel) at(x, y float64) vg.Point {
-	return vg.Point{X: p.data.X(p.p.X.Norm(p.x.place(x))) + p.aside, Y: p.data.Y(p.p.Y.Norm(p.y.place(y)))}
+	return vg.Point{X: p.data.X(p.axes.x.norm(p.x.place(x))) + p.aside, Y: p.data.Y(p.axes.y.norm(p.y.place(y)))}
 }
 
 // draw draws a line.
@@ -240,12 +236,12 @@ func (p panel) level(y float64) {
 }
 
 // between returns about n round marks inside [low, high].
-func between(low, high float64, n int) []plot.Tick {
-	step := ticks(high-low, n)[1].Value
-	var marks []plot.Tick
+func between(low, high float64, n int) []tick {
+	step := ticks(high-low, n)[1].at
+	var marks []tick
 	for i := int(math.Ceil(low/step - 1e-9)); float64(i)*step <= high*(1+math.Copysign(1e-9, high)); i++ {
 		at := float64(i) * step
-		marks = append(marks, plot.Tick{Value: min(max(at, low), high), Label: Fixed(at, decimals(step))})
+		marks = append(marks, tick{min(max(at, low), high), Fixed(at, decimals(step))})
 	}
 	return marks
 }
@@ -254,7 +250,7 @@ func between(low, high float64, n int) []plot.Tick {
 func rowScale(names []string, width vg.Length) scale {
 	s := scale{low: -0.6, high: float64(len(names)) - 0.4, plain: true}
 	for i, name := range names {
-		s.marks = append(s.marks, plot.Tick{Value: float64(len(names) - 1 - i), Label: shorten(textStyle(smallSize), name, width)})
+		s.marks = append(s.marks, tick{float64(len(names) - 1 - i), shorten(textStyle(smallSize), name, width)})
 	}
 	return s
 }

@@ -117,7 +117,7 @@ func paintSeeds(c draw.Canvas, l SeedsLayout, cells [][]seedsCell) {
 			p.data.StrokeLine2(hullLine(), at, p.data.Min.Y, at, p.data.Max.Y)
 		}
 		for k, cell := range cells[i] {
-			at := func(v float64) vg.Point { return p.at(v, rows.marks[k].Value) }
+			at := func(v float64) vg.Point { return p.at(v, rows.marks[k].at) }
 			mean := at(cell.mean.Number)
 			if cell.mean.Bounded {
 				low, high := at(cell.mean.Low), at(cell.mean.High)

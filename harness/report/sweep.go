@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
@@ -174,7 +173,7 @@ func sweepAxis(l SweepLayout, numbers []float64) scale {
 	}
 	s := scale{low: low / 1.15, high: high * 1.15, label: l.Axis, log: true}
 	for _, v := range numbers {
-		s.marks = append(s.marks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'g', -1, 64)})
+		s.marks = append(s.marks, tick{v, strconv.FormatFloat(v, 'g', -1, 64)})
 	}
 	return s
 }

@@ -183,9 +183,9 @@ func TestMarksAreRoundAndInside(t *testing.T) {
 	} {
 		var got []string
 		for _, m := range between(tc.low, tc.high, tc.n) {
-			got = append(got, m.Label)
-			if m.Value < tc.low || m.Value > tc.high {
-				t.Errorf("between(%v, %v, %d): %s lies outside", tc.low, tc.high, tc.n, m.Label)
+			got = append(got, m.label)
+			if m.at < tc.low || m.at > tc.high {
+				t.Errorf("between(%v, %v, %d): %s lies outside", tc.low, tc.high, tc.n, m.label)
 			}
 		}
 		if s := strings.Join(got, " "); s != tc.want {

@@ -6,8 +6,10 @@ import (
 	"image/color"
 	"math"
 	"strings"
+	"sync"
 
-	"gonum.org/v1/plot"
+	"codeberg.org/go-fonts/liberation/liberationsansregular"
+	"golang.org/x/image/font/opentype"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -163,12 +165,20 @@ func onFill(c color.RGBA) color.Color {
 	return ink()
 }
 
-func textStyle(size vg.Length) text.Style {
-	return text.Style{
-		Color:   ink(),
-		Font:    font.From(font.Font{Typeface: "Liberation", Variant: "Sans"}, size),
-		Handler: plot.DefaultTextHandler,
+// typeface is the one of all figures.
+var typeface = font.Font{Typeface: "Liberation", Variant: "Sans"}
+
+// letters lays out text in it.
+var letters = sync.OnceValue(func() text.Handler {
+	face, err := opentype.Parse(liberationsansregular.TTF)
+	if err != nil {
+		panic(err) // a font that is compiled in
 	}
+	return text.Plain{Fonts: font.NewCache(font.Collection{{Font: typeface, Face: face}})}
+})
+
+func textStyle(size vg.Length) text.Style {
+	return text.Style{Color: ink(), Font: font.From(typeface, size), Handler: letters()}
 }
 
 // aligned returns s anchored at the given point of its box.
@@ -177,27 +187,8 @@ func aligned(s text.Style, x text.XAlignment, y text.YAlignment) text.Style {
 	return s
 }
 
-// themed returns an empty plot in the common style.
-func themed() *plot.Plot {
-	p := plot.New()
-	p.BackgroundColor = nil // the whole figure is filled once
-	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
-		anchor := axis.Tick.Label
-		axis.Tick.Label = aligned(textStyle(smallSize), anchor.XAlign, anchor.YAlign)
-		anchor = axis.Label.TextStyle
-		axis.Label.TextStyle = aligned(textStyle(textSize), anchor.XAlign, anchor.YAlign)
-		axis.Label.Padding = 2
-		axis.LineStyle.Width, axis.LineStyle.Color = hairline, ink()
-		axis.Tick.LineStyle.Width, axis.Tick.LineStyle.Color = hairline, ink()
-		axis.Tick.Length = 3
-		axis.Padding = 0
-	}
-	p.Y.Tick.Label.YAlign = -0.6 // gonum lifts these by a descent: this is the middle of digits again
-	return p
-}
-
 // ticks returns marks at round numbers from 0 to at least most, about n of them.
-func ticks(most float64, n int) []plot.Tick {
+func ticks(most float64, n int) []tick {
 	if !(most > 0) || math.IsInf(most, 1) {
 		most = 1
 	}
@@ -208,10 +199,10 @@ func ticks(most float64, n int) []plot.Tick {
 			break
 		}
 	}
-	var marks []plot.Tick
+	var marks []tick
 	for i := 0; ; i++ {
 		v := float64(i) * step
-		marks = append(marks, plot.Tick{Value: v, Label: Fixed(v, decimals(step))})
+		marks = append(marks, tick{v, Fixed(v, decimals(step))})
 		if v >= most*(1-1e-9) {
 			return marks
 		}
@@ -244,16 +235,16 @@ func fillRectangle(c draw.Canvas, r vg.Rectangle, fill color.Color) {
 
 // rightAxis draws a second vertical axis along the right edge of the data canvas: marks run from 0 at its
 // bottom to most at its top.
-func rightAxis(c draw.Canvas, label string, marks []plot.Tick, most float64, color color.Color) {
+func rightAxis(c draw.Canvas, label string, marks []tick, most float64, color color.Color) {
 	line := draw.LineStyle{Color: color, Width: hairline}
 	numbers := aligned(textStyle(smallSize), draw.XLeft, middle)
 	numbers.Color = color
 	x := c.Max.X
 	c.StrokeLine2(line, x, c.Min.Y, x, c.Max.Y)
 	for _, m := range marks {
-		y := c.Min.Y + vg.Length(m.Value/most)*(c.Max.Y-c.Min.Y)
+		y := c.Min.Y + vg.Length(m.at/most)*(c.Max.Y-c.Min.Y)
 		c.StrokeLine2(line, x, y, x+3, y)
-		c.FillText(numbers, vg.Point{X: x + 5, Y: y}, m.Label)
+		c.FillText(numbers, vg.Point{X: x + 5, Y: y}, m.label)
 	}
 	title := aligned(textStyle(textSize), draw.XCenter, draw.YBottom)
 	title.Color = color
@@ -262,11 +253,11 @@ func rightAxis(c draw.Canvas, label string, marks []plot.Tick, most float64, col
 }
 
 // rightAxisWidth returns the room that rightAxis takes beside the data canvas.
-func rightAxisWidth(marks []plot.Tick) vg.Length {
+func rightAxisWidth(marks []tick) vg.Length {
 	numbers := textStyle(smallSize)
 	var widest vg.Length
 	for _, m := range marks {
-		widest = max(widest, numbers.Width(m.Label))
+		widest = max(widest, numbers.Width(m.label))
 	}
 	return 5 + widest + 3 + textStyle(textSize).Height("Mg")
 }
