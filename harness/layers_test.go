@@ -146,6 +146,9 @@ func TestImportsFollowTheLayerTable(t *testing.T) {
 			if strings.HasPrefix(imp, "github.com/gomlx/") && !slices.Contains(gomlx, name) {
 				t.Errorf("%s must not import GoMLX (%s)", name, imp)
 			}
+			if imp == "gonum.org/v1/plot" || imp == "gonum.org/v1/plot/font/liberation" {
+				t.Errorf("%s must not import %s: it brings four megabytes of font faces that no figure uses; axes are report's own", name, imp)
+			}
 			ours, ok := strings.CutPrefix(imp, module)
 			if ok && ours != reporting && !slices.Contains(allowed, "*") && !slices.Contains(allowed, ours) {
 				t.Errorf("%s must not import %s", name, ours)

@@ -47,18 +47,13 @@ func (a axis) size() (width, height vg.Length) {
 // axes are those of a panel.
 type axes struct{ x, y axis }
 
-// besideName and besideNumbers are how far from the left edge of the panel the name of the vertical axis ends, and its numbers.
+// besideName is how far from the left edge of the panel the name of the vertical axis ends.
 func (a axes) besideName() vg.Length {
 	if a.y.name == "" {
 		return 0
 	}
 	style := textStyle(textSize)
 	return style.Height(a.y.name) + style.FontExtents().Descent + nameGap
-}
-
-func (a axes) besideNumbers() vg.Length {
-	width, _ := a.y.size()
-	return a.besideName() + width
 }
 
 // aboveName is how far from the lower edge of the panel the name of the horizontal axis ends.
@@ -122,7 +117,8 @@ func (a axes) draw(c draw.Canvas) draw.Canvas {
 		up.Rotation = math.Pi / 2
 		c.FillText(up, vg.Point{X: c.Min.X + name.Height(a.y.name) - descent, Y: data.Center().Y}, a.y.name)
 	}
-	x := c.Min.X + a.besideNumbers()
+	widest, _ := a.y.size()
+	x := c.Min.X + a.besideName() + widest
 	numbers, numbered := x, false
 	for _, m := range a.y.marks {
 		if y := data.Y(a.y.norm(m.at)); m.label != "" && data.ContainsY(y) {
