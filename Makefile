@@ -122,18 +122,12 @@ ensemble: build
 # recorded pool; the time that it took. From an empty store, build/alpha-curve, unless that was interrupted.
 ALPHAS = alpha-curve recorded-alpha
 alpha-curve: build
-	$(if $(DATA),$(call fetched,$(ALPHAS)))
+	$(if $(DATA),$(BIN) fetch $(ALPHAS) --data '$(DATA)')
 	@began=$$(date +%s); $(BIN) run $(if $(DATA),$(ALPHAS) --data '$(DATA)',$(filter-out recorded-%,$(ALPHAS))) --out build/alpha-curve $(if $(UPDATE),--update && $(BIN) claims --update) && \
 	  echo "made in $$(($$(date +%s) - began)) s; CPU time of the shell, then of what it called (user, system):" && times
 
-# The recordings that a list of experiments reads are fetched where they are missing; docs/data.md says from where.
-reads = $(strip $(if $(filter recorded recorded-learning recorded-ablation recorded-alpha lm-controls,$1),zeroeval) \
-  $(if $(filter recorded-rgym% recorded-steps lm-recorded lm-rgym lm-last lm-sizes lm-full,$1),reasoning-gym) \
-  $(if $(filter recorded-lineage lm-asked,$1),lineage) $(if $(filter recorded-mmlu,$1),mmlu-pro-answers) $(if $(filter recorded-routellm,$1),routellm-gsm8k routellm-mmlu))
-fetched = $(if $(call reads,$1),$(BIN) fetch $(call reads,$1) --data '$(DATA)')
-
 recorded: build
-	$(call fetched,$(RECORDED))
+	$(BIN) fetch $(RECORDED) --data '$(DATA)'
 	$(call carry-out,$(RECORDED),--data '$(DATA)')
 
 # One PDF of the tables and figures of every experiment that has measurements in figures/, those of the paper first. Needs pdflatex.
@@ -256,7 +250,7 @@ $(SMOLLM2)/hf: tools/smollm2/requirements.txt | build
 # SmolLM2 as router of recorded answers, its head or its last layer trained, on more and more questions, and a tiny model that learns to ask. From an empty store, build/lm-studies; who stops it and begins again goes on where it was.
 LM_STUDIES = lm-recorded lm-last lm-sizes lm-full lm-collapse
 lm-studies: build smollm2 xla-cpu
-	$(call fetched,$(LM_STUDIES))
+	$(BIN) fetch $(LM_STUDIES) --data '$(DATA)'
 	@began=$$(date +%s); $(XLA)/entrorouter-xla run $(LM_STUDIES) --data '$(DATA)' --out build/lm-studies --plugin '$(CURDIR)/$(XLA)/pjrt_c_api_cpu_plugin.so' $(if $(UPDATE),--update && $(XLA)/entrorouter-xla claims --update) && \
 	  echo "made in $$(($$(date +%s) - began)) s; CPU time of the shell, then of what it called (user, system):" && times
 
@@ -272,7 +266,7 @@ live-demo: build $(LIVE)/installed
 
 # SmolLM2 asked which model should answer, by the prompt of rows of kind llmrouter, about 160 recorded quizzes. What it has said is stored.
 lm-asked: build $(LIVE)/installed
-	$(call fetched,lm-asked)
+	$(BIN) fetch lm-asked --data '$(DATA)'
 	@cd $(LIVE) && venv/bin/python '$(CURDIR)/tools/live/serve.py' '$(SERVED)' smol=8104 --parallel 4 --context 8192 -- \
 	  sh -c 'cd "$(CURDIR)" && exec $(BIN) run lm-asked --data "$(DATA)"'
 

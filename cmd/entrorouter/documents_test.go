@@ -232,6 +232,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter fetch SET... --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", edit: ownShelf, why: "hosts that tests do not ask: a set that is there", prints: `published: 1 rows, recorded, in shelf/published\.jsonl`},
 	{command: "entrorouter fetch aime25 math500 --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter fetch lineage mmlu-pro-answers reasoning-gym routellm-gsm8k routellm-mmlu zeroeval --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
+	{command: "entrorouter fetch live --data DIR", as: "entrorouter fetch smoke --data shelf", why: "the same: an experiment that reads none", prints: `smoke: reads no set that is published`},
 	{command: "entrorouter fetch routellm-gsm8k", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter fetch reasoning-gym --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},
 	{command: "entrorouter fetch SET --specs mine --data DIR", as: "entrorouter fetch published --specs shelf --data shelf", why: "the same", prints: `published: 1 rows, present`},

@@ -28,13 +28,13 @@ func fetchCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "fetch",
 		Usage:     "get benchmarks, training sets and recorded answers from where they are published",
-		ArgsUsage: "SET...",
-		Description: "A SET is an entry of benchmarks.yaml with a home, or one of recordings.yaml. Its file in the data folder is used first and never written over:\n" +
+		ArgsUsage: "SET|SPEC...",
+		Description: "A SET is an entry of benchmarks.yaml with a home, or one of recordings.yaml; of a SPEC every set that it reads is fetched. Its file in the data folder is used first and never written over:\n" +
 			"it must have the SHA-256 of benchmarks.yaml, or the one that fetched.yaml in the folder records. What is missing is\n" +
 			"downloaded, checked, converted to JSON lines and put in its place whole. A download that was cut short goes on. Where\n" +
 			"nobody has pinned a revision or a SHA-256, the first fetch records it, and it holds from then on.\n\n" +
 			"Files behind a login need HF_TOKEN, a token of Hugging Face, which is sent to huggingface.co alone.\n\n" +
-			"The exit code is 0 if every SET is there as it must be, 1 if one is not or is refused, 2 for a SET that there is not.",
+			"The exit code is 0 if every set is there as it must be, 1 if one is not or is refused, 2 for one that there is not.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "data", Usage: "data folder", EnvVars: []string{"ENTROROUTER_DATA"}},
 			&cli.BoolFlag{Name: "list", Usage: "print what there is: rows, licence, what is pinned, whether it is in the data folder"},
@@ -53,46 +53,33 @@ func fetchAction(c *cli.Context) error {
 			return usageError{err}
 		}
 	}
-	all, err := spec.LoadBenchmarks(fsys)
+	f, err := fetcher(c, fsys)
 	if err != nil {
 		return err
-	}
-	recordings, err := spec.LoadRecordings(fsys)
-	if err != nil {
-		return err
-	}
-	f := &fetch.Fetcher{
-		Dir: c.String("data"), Benchmarks: all, Recordings: recordings, Archives: fetch.Archives, HuggingFace: fetch.HuggingFace, GitHub: fetch.GitHub, Token: os.Getenv("HF_TOKEN"),
-		Now: time.Now,
-	}
-	if home := strings.TrimSuffix(c.String("home"), "/"); home != "" {
-		if !strings.HasPrefix(home, "http://") && !strings.HasPrefix(home, "https://") {
-			return usageError{fmt.Errorf("--home wants an address such as https://mirror.example, got %q", home)}
-		}
-		f.HuggingFace, f.GitHub, f.Archives, f.Token = home, home, home, ""
 	}
 	switch {
 	case c.Bool("list"):
 		return listSets(c.App.Writer, f)
 	case !c.Args().Present():
-		return usageError{errors.New("fetch wants the names of sets; 'entrorouter fetch --list' prints them")}
+		return usageError{errors.New("fetch wants the names of sets or specs; 'entrorouter fetch --list' prints the sets")}
 	case f.Dir == "":
 		return usageError{errors.New("say with --data DIR in which folder the sets are or are to be")}
 	}
-	for _, name := range c.Args().Slice() {
-		_, recorded := recordings[name]
-		if b, ok := all[name]; !recorded && (!ok || b.File == nil || b.File.Home == nil) {
-			return usageError{fmt.Errorf("no set %q can be fetched; there are %s", name, strings.Join(slices.Concat(f.Sets(), slices.Sorted(maps.Keys(recordings))), ", "))}
+	var all []fetched
+	for _, arg := range c.Args().Slice() {
+		of, err := setsOf(c, f, arg)
+		if err != nil {
+			return err
+		}
+		for _, w := range of {
+			if !slices.ContainsFunc(all, func(o fetched) bool { return o.path() == w.path() }) {
+				all = append(all, w)
+			}
 		}
 	}
 	var failed error
-	for _, name := range c.Args().Slice() {
-		var err error
-		if p, recorded := recordings[name]; recorded {
-			err = fetchRecording(c.Context, f, name, p, c.App.Writer, c.App.ErrWriter)
-		} else {
-			err = fetchOne(c.Context, f, name, all[name], c.App.Writer, c.App.ErrWriter)
-		}
+	for _, w := range all {
+		err := w.fetch(c.Context, c.App.Writer, c.App.ErrWriter)
 		if c.Context.Err() != nil {
 			return c.Context.Err()
 		}
@@ -104,6 +91,80 @@ func fetchAction(c *cli.Context) error {
 		}
 	}
 	return failed
+}
+
+// fetcher gets the sets of a folder of specs.
+func fetcher(c *cli.Context, fsys fs.FS) (*fetch.Fetcher, error) {
+	all, err := spec.LoadBenchmarks(fsys)
+	if err != nil {
+		return nil, err
+	}
+	recordings, err := spec.LoadRecordings(fsys)
+	if err != nil {
+		return nil, err
+	}
+	f := &fetch.Fetcher{
+		Dir: c.String("data"), Benchmarks: all, Recordings: recordings, Archives: fetch.Archives, HuggingFace: fetch.HuggingFace, GitHub: fetch.GitHub, Token: os.Getenv("HF_TOKEN"),
+		Now: time.Now,
+	}
+	if home := strings.TrimSuffix(c.String("home"), "/"); home != "" {
+		if !strings.HasPrefix(home, "http://") && !strings.HasPrefix(home, "https://") {
+			return nil, usageError{fmt.Errorf("--home wants an address such as https://mirror.example, got %q", home)}
+		}
+		f.HuggingFace, f.GitHub, f.Archives, f.Token = home, home, home, ""
+	}
+	return f, nil
+}
+
+// fetched is a set to fetch and what gets it.
+type fetched struct {
+	*fetch.Fetcher
+	set string
+}
+
+// path is that of its file, by which a set of two folders of specs is one.
+func (w fetched) path() string {
+	if _, recorded := w.Recordings[w.set]; recorded {
+		return w.set
+	}
+	return w.Benchmarks[w.set].File.Path
+}
+
+// setsOf are the sets that an argument names: itself, or those that the spec of that name reads.
+func setsOf(c *cli.Context, f *fetch.Fetcher, arg string) (all []fetched, err error) {
+	_, recorded := f.Recordings[arg]
+	if b, ok := f.Benchmarks[arg]; recorded || ok && b.File != nil && b.File.Home != nil {
+		return []fetched{{f, arg}}, nil
+	}
+	fsys, name, err := spec.Find(arg, experiments.FS)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if !slices.Contains(spec.Names(experiments.FS), arg) && name == arg {
+		return nil, usageError{fmt.Errorf("no set %q can be fetched, and no built-in spec has that name; there are %s", arg, strings.Join(slices.Concat(f.Sets(), slices.Sorted(maps.Keys(f.Recordings))), ", "))}
+	}
+	r, err := loadFrom(c, fsys, name, arg)
+	if err != nil {
+		return nil, err
+	}
+	if f, err = fetcher(c, fsys); err != nil {
+		return nil, err
+	}
+	for _, set := range r.Sets() {
+		all = append(all, fetched{f, set})
+	}
+	if all == nil {
+		fmt.Fprintf(c.App.Writer, "%s: reads no set that is published\n", arg)
+	}
+	return all, nil
+}
+
+// fetch fetches the set and says what came of it.
+func (w fetched) fetch(ctx context.Context, out, errs io.Writer) error {
+	if p, recorded := w.Recordings[w.set]; recorded {
+		return fetchRecording(ctx, w.Fetcher, w.set, p, out, errs)
+	}
+	return fetchOne(ctx, w.Fetcher, w.set, w.Benchmarks[w.set], out, errs)
 }
 
 // fetchOne fetches one set and says what came of it.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"reflect"
 	"slices"
@@ -128,6 +129,24 @@ func (r *Resolved) Recordings() (files []File) {
 		}
 	}
 	return files
+}
+
+// Sets are what 'entrorouter fetch' calls the sets that the experiment reads and that it can get, each once.
+func (r *Resolved) Sets() (sets []string) {
+	add := func(set string) {
+		if set != "" && !slices.Contains(sets, set) {
+			sets = append(sets, set)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Benchmarks)) {
+		if f := r.Benchmarks[name].File; f != nil && f.Home != nil {
+			add(name)
+		}
+	}
+	for _, f := range r.Recordings() {
+		add(f.Set)
+	}
+	return sets
 }
 
 // Digest is the SHA-256, in hexadecimal digits, of what a spec says in the end, in canonical form: its knobs and those of its bases, its
