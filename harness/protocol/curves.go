@@ -49,13 +49,14 @@ func (e *experiment) planCurves(rows []string) (*steps.Step, error) {
 		}
 	}
 	p := e.Params(e.pool)
-	return e.fitting.planCurves("training curves", p, rows, courses, fitInputs(p, fits...))
+	return e.fitting.planCurves("training curves", p, rows, units.CurvePoints, courses, fitInputs(p, fits...))
 }
 
-// planCurves plans the measurement of what the trainings of some rows of a pool went through. inputs are the steps that have them.
-func (c *fitting) planCurves(name string, p *steps.Params, rows []string, courses map[string][]course, inputs []steps.Input) (*steps.Step, error) {
+// planCurves plans the measurement of what the trainings of some rows of a pool went through, in at most so many points a stage. inputs are
+// the steps that have them.
+func (c *fitting) planCurves(name string, p *steps.Params, rows []string, most int, courses map[string][]course, inputs []steps.Input) (*steps.Step, error) {
 	p.PoolName()
-	p.Code("points", units.CurvePoints)
+	p.Code("points", most)
 	var shown []spec.Method
 	for _, id := range rows {
 		i := slices.IndexFunc(c.Spec.Experiment.Methods, func(m spec.Method) bool { return m.RowID() == id })
@@ -94,7 +95,7 @@ func (c *fitting) planCurves(name string, p *steps.Params, rows []string, course
 				trainings, keys = append(trainings, points), append(keys, t.key)
 			}
 			if trainings != nil {
-				set.Measurements = append(set.Measurements, score.Training(metrics.Keys("pool", c.pool.Name, "method", row.RowID()), c.pool.IDs(), keys, trainings)...)
+				set.Measurements = append(set.Measurements, score.Training(metrics.Keys("pool", c.pool.Name, "method", row.RowID()), c.pool.IDs(), keys, trainings, most)...)
 			}
 		}
 		return book.WriteMeasurements(d, set)

@@ -391,7 +391,7 @@ func (c *recorded) planCurves(p *steps.Params, rows []string) (*steps.Step, erro
 			}
 		}
 	}
-	return c.fitting.planCurves("training curves "+c.pool.Name, p, rows, courses, inputs)
+	return c.fitting.planCurves("training curves "+c.pool.Name, p, rows, units.FoldCurvePoints, courses, inputs)
 }
 
 // planOutcomes plans the step that keeps what was recorded in the form of every other run: questions, what the experts of

@@ -292,6 +292,12 @@ func breadth(viewBox string) (w float64) {
 // measure is a number with more than one decimal: a tenth of a point is all that a screen shows.
 var measure = regexp.MustCompile(`\d+\.\d{2,}`)
 
+// narrow says whether a text is so short that no font of a reader's makes it much wider: as the numbers of axes are.
+func narrow(width string) bool {
+	points, err := strconv.ParseFloat(width, 64)
+	return err == nil && points < 18
+}
+
 func tenth(number string) string {
 	x, err := strconv.ParseFloat(number, 64)
 	if err != nil {
@@ -328,32 +334,105 @@ func inTenths(style string) string {
 	})
 }
 
-// relative writes a path from each of its points to the next in tenths of a point, which is a third as long. It knows the commands that the
-// canvas writes.
-func relative(path string) (string, error) {
-	var b strings.Builder
-	var at, start [2]int
-	before := ""
+// stride is one command of a path: where it leads to, in tenths of a point, and of an arc its numbers before that.
+type stride struct {
+	command string
+	to      [2]int
+	radii   [2]int
+	flags   string
+}
+
+// strides reads a path. It knows the commands that the canvas writes.
+func strides(path string) (all []stride, err error) {
 	for _, step := range pathStep.FindAllStringSubmatch(path, -1) {
 		command, numbers := step[1], pathNumber.FindAllString(step[2], -1)
 		n := map[string]int{"M": 2, "L": 2, "A": 7, "Z": 0}[command]
 		if len(numbers) != n || n == 0 && command != "Z" {
-			return "", fmt.Errorf("a drawing has a path with %s, which pages do not know", step[0])
+			return nil, fmt.Errorf("a drawing has a path with %s, which pages do not know", step[0])
 		}
+		s := stride{command: command}
+		var of []int
+		for _, number := range numbers {
+			x, err := tenths(number)
+			if err != nil {
+				return nil, fmt.Errorf("a drawing has a path with %s, which has no number %q", step[0], number)
+			}
+			of = append(of, x)
+		}
+		if n > 0 {
+			s.to = [2]int(of[n-2:])
+		}
+		if command == "A" {
+			s.radii, s.flags = [2]int(of), numbers[2]+" "+numbers[3]+numbers[4] // flags are of one sign
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}
+
+const (
+	fewCorners = 16 // a shape of so many is drawn as it is
+	unseen     = 3. // how far, in tenths of a point, a long line may pass its corners: less than a pixel of a page
+)
+
+// straightened leaves out corners of long lines that nobody sees: the line without them passes all of them at most unseen away.
+func straightened(all []stride) (out []stride) {
+	for i := 0; i < len(all); {
+		n := 1
+		for i+n < len(all) && all[i+n].command == "L" {
+			n++
+		}
+		if line := all[i : i+n]; n <= fewCorners {
+			out = append(out, line...)
+		} else {
+			out = append(append(out, line[0]), thinned(line)...)
+		}
+		i += n
+	}
+	return out
+}
+
+// thinned are the strides of a line after its first that are kept (Ramer 1972, Douglas and Peucker 1973).
+func thinned(line []stride) []stride {
+	last := len(line) - 1
+	if last < 2 {
+		return line[1:]
+	}
+	from, to := line[0].to, line[last].to
+	dx, dy := float64(to[0]-from[0]), float64(to[1]-from[1])
+	far, most := 0, unseen
+	for i, s := range line[1:last] {
+		x, y := float64(s.to[0]-from[0]), float64(s.to[1]-from[1])
+		t := 0.0 // where on the line between the ends the corner is nearest
+		if length := dx*dx + dy*dy; length > 0 {
+			t = min(max((x*dx+y*dy)/length, 0), 1)
+		}
+		if d := math.Hypot(x-t*dx, y-t*dy); d > most {
+			far, most = i+1, d
+		}
+	}
+	if far == 0 {
+		return line[last:]
+	}
+	return append(slices.Clone(thinned(line[:far+1])), thinned(line[far:])...)
+}
+
+// relative writes a path from each of its points to the next in tenths of a point, which is a third as long.
+func relative(path string) (string, error) {
+	all, err := strides(path)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	var at, start [2]int
+	before := ""
+	for _, s := range straightened(all) {
+		command, to := s.command, s.to
 		if command == "Z" {
 			b.WriteString("Z")
 			at, before = start, ""
 			continue
 		}
-		var of []int
-		for _, number := range numbers {
-			x, err := tenths(number)
-			if err != nil {
-				return "", fmt.Errorf("a drawing has a path with %s, which has no number %q", step[0], number)
-			}
-			of = append(of, x)
-		}
-		to := [2]int(of[n-2:])
 		letter, by := strings.ToLower(command), []int{to[0] - at[0], to[1] - at[1]}
 		switch {
 		case letter == "l" && by[1] == 0:
@@ -367,7 +446,7 @@ func relative(path string) (string, error) {
 			b.WriteString(" ")
 		}
 		if command == "A" {
-			fmt.Fprintf(&b, "%d %d %s %s%s", of[0], of[1], numbers[2], numbers[3], numbers[4]) // flags are of one sign
+			fmt.Fprintf(&b, "%d %d %s", s.radii[0], s.radii[1], s.flags)
 		}
 		for k, x := range by {
 			if k > 0 && x >= 0 {
@@ -460,6 +539,7 @@ func (h *HTML) drawing(svg io.Reader, spots []spot, enlarged float64) (template.
 			for _, a := range x.Attr {
 				switch {
 				case name == "text" && a.Name.Local == "transform" && a.Value == upright: // Styles has it
+				case a.Name.Local == "textLength" && narrow(a.Value):
 				case a.Name.Local == "viewBox" && name == "svg":
 					fmt.Fprintf(&b, ` width=%.0f viewBox="%s"`, enlarged*breadth(a.Value), template.HTMLEscapeString(a.Value))
 				case slices.Contains(known, a.Name.Local):

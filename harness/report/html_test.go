@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -45,6 +47,49 @@ func TestANoteIsSaidOnceInASection(t *testing.T) {
 	}
 }
 
+// Whatever a long line is, it keeps its ends and some of its corners in their order, and passes those that it leaves out where nobody sees that.
+// What is short, and a corner that sticks out, stay.
+func TestLongLinesLoseCornersThatNobodySees(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		line := []stride{{command: "M", to: [2]int{0, rapid.IntRange(-9, 9).Draw(t, "y")}}}
+		for i := range rapid.IntRange(1, 60).Draw(t, "corners") {
+			line = append(line, stride{command: "L", to: [2]int{10 * (i + 1), rapid.IntRange(-9, 9).Draw(t, "y")}})
+		}
+		kept := straightened(line)
+		if len(line) <= fewCorners {
+			if !slices.Equal(line, kept) {
+				t.Fatalf("%v became %v", line, kept)
+			}
+		}
+		if kept[0] != line[0] || kept[len(kept)-1] != line[len(line)-1] {
+			t.Fatalf("%v begins and ends otherwise than %v", kept, line)
+		}
+		next := 0
+		for _, s := range line {
+			if s == kept[next] {
+				next++
+				continue
+			}
+			from, to := kept[next-1].to, kept[next].to // steps of 10 to the right, so that the nearest point is not beyond the ends
+			dx, dy := float64(to[0]-from[0]), float64(to[1]-from[1])
+			if d := math.Abs(dx*float64(s.to[1]-from[1])-dy*float64(s.to[0]-from[0])) / math.Hypot(dx, dy); d > unseen+1e-9 {
+				t.Fatalf("%v lies %v from the line between %v and %v", s.to, d, from, to)
+			}
+		}
+		if next != len(kept) {
+			t.Fatalf("%v has corners that %v has not", kept, line)
+		}
+	})
+	var path strings.Builder
+	path.WriteString("M0,0")
+	for i := 1; i <= 20; i++ {
+		fmt.Fprintf(&path, "L%d,%g", i, map[bool]float64{true: 5, false: 0.1 * float64(i%2)}[i == 7])
+	}
+	if got, err := relative(path.String() + "Z"); err != nil || got != "m0 0 60 0 10 50 10-50 120 0Z" && got != "m0 0h60l10 50 10-50h120Z" {
+		t.Errorf("%s (%v)", got, err)
+	}
+}
+
 // By hand, and of any path: followed from point to point it leads where it did, to a tenth.
 func TestAPathIsWrittenFromPointToPoint(t *testing.T) {
 	for path, want := range map[string]string{
@@ -72,7 +117,7 @@ func TestAPathIsWrittenFromPointToPoint(t *testing.T) {
 			return n, fmt.Sprint(float64(n) / 10)
 		}
 		var at, start [2]int
-		for i := range rapid.IntRange(1, 30).Draw(t, "steps") {
+		for i := range rapid.IntRange(1, fewCorners).Draw(t, "steps") {
 			command := "M"
 			if i > 0 {
 				command = rapid.SampledFrom([]string{"M", "L", "A", "Z", "across", "up"}).Draw(t, "command")

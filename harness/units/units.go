@@ -134,8 +134,12 @@ const (
 	ZeroGroups = "zero-groups-%" // share of prompts whose rollouts all got one reward: they teach nothing
 )
 
-// CurvePoints is how many points of a stage are kept at most: steps are averaged over windows of equal length.
-const CurvePoints = 50
+// CurvePoints are how many points of a stage are kept at most: steps are averaged over windows of equal length. Of trainings in folds, whose
+// experiments have many rows and no other curve, half as many are.
+const (
+	CurvePoints     = 50
+	FoldCurvePoints = 25
+)
 
 // Units of the collapse figure.
 const (
