@@ -120,7 +120,7 @@ func quantile(sorted []float64, q float64) float64 {
 	return sorted[below] + (at-float64(below))*(sorted[above]-sorted[below])
 }
 
-// MeanOfPartitions is the mean of a number over partitions of the same questions into so many folds. Partitions share
+// MeanOfPartitions is the mean of a number over partitions of the same questions into so many folds, or over these folds. They share
 // all questions and most of what routers learn from, so the variance of their mean is not that of independent
 // trainings: Nadeau and Bengio (2003) add the test questions over the training questions of a fold to one over the number
 // of partitions, and so do we. It is more than the spread of partitions shows, since all of them have one draw of questions.

@@ -56,7 +56,7 @@ func (o *Orderings) contrast(measured *Measurements, experiment string, scale Sc
 	if !okA || !okB {
 		return nil, errNotRun
 	}
-	if scale.bySeeds() {
+	if scale.bySeeds() || a.ofTraining() {
 		return seedBySeed(measured, experiment, scale, a, b, va, vb, u.own)
 	}
 	spread, n, err := seedSpread(measured, experiment, scale, &a, &b, u.own)
@@ -188,8 +188,8 @@ func withoutSeeds(v metrics.Value, spread metrics.Mean) metrics.Value {
 	return v
 }
 
-// seedBySeed is the difference where no question was drawn, with the t interval of the differences of single seeds; of
-// fewer than two seeds on either side it has none.
+// seedBySeed is the difference where no question was drawn, with the t interval of the differences of single seeds, or folds; of
+// fewer than two on either side it has none.
 func seedBySeed(measured *Measurements, experiment string, scale Scale, a, b Place, va, vb metrics.Value, unit string) (*Contrast, error) {
 	va.Bounded, vb.Bounded = false, false
 	c := &Contrast{Value: unpaired(va, vb)}
@@ -264,10 +264,12 @@ func unpaired(a, b metrics.Value) metrics.Value {
 
 // seedSpread returns the mean of A - B over training seeds with its error, and the number of seeds; 0 seeds
 // if neither row was trained more than once, or what tells their lines apart is partitions of the same questions, which are no
-// independent trainings: their bound is in the intervals as they were measured. A row without lines of single seeds is the same
-// under all of them; one side may be nil.
+// independent trainings: their bound is in the intervals as they were measured. Of what trainings go through, the folds of a
+// cross-validation are trainings that share what they learn from, as metrics.MeanOfPartitions takes them. A row without lines of single
+// seeds is the same under all of them; one side may be nil.
 func seedSpread(measured *Measurements, experiment string, scale Scale, a, b *Place, unit string) (spread metrics.Mean, n int, err error) {
-	if scale.folded() {
+	inFolds := scale.folded()
+	if inFolds && !(a != nil && a.ofTraining()) {
 		return metrics.Mean{}, 0, nil
 	}
 	var sa, sb map[string]metrics.Measurement
@@ -306,6 +308,14 @@ func seedSpread(measured *Measurements, experiment string, scale Scale, a, b *Pl
 	}
 	if len(d) < 2 {
 		return metrics.Mean{}, 0, nil
+	}
+	if inFolds {
+		folds := map[string]bool{}
+		for id := range all {
+			_, fold, _ := strings.Cut(id, ".")
+			folds[fold] = true
+		}
+		return metrics.MeanOfPartitions(d, len(folds)), len(d), nil
 	}
 	return metrics.MeanOf(d), len(d), nil
 }

@@ -132,7 +132,9 @@
 //
 // On the scales training and environment no question was drawn: low and high of a measurement there are the least and the
 // most over training seeds, which make no interval. The difference has the t interval of the differences seed by seed,
-// also between two steps of one row; with fewer than two seeds on either side it has none and is inconclusive.
+// also between two steps of one row; with fewer than two seeds on either side it has none and is inconclusive. So it is of
+// what language models go through in training on recorded answers, where folds are the trainings; the variance is that of
+// metrics.MeanOfPartitions, since they share what they learn from.
 //
 // Accuracy can be bought. Beside the verdict on an accuracy stands the one at equal cost (EqualCost): whether the row that is to be
 // above lies, at its own cost, above what one would have for the same money without it: the best coin between the other

@@ -15,7 +15,7 @@ import (
 // Measurements are the lines of any number of measurement files, which carry the key experiment.
 type Measurements struct {
 	of    map[string][]metrics.Measurement // by experiment
-	at    map[string][]metrics.Measurement // by experiment and the keys of a Place, seed left out
+	at    map[string][]metrics.Measurement // by experiment and the keys of a Place, those of trainings left out
 	files map[string]string                // label -> file
 
 	first  map[string]float64 // accuracy of the first single seed, by label without the seed
@@ -120,11 +120,16 @@ func (s Scale) has(m metrics.Measurement) bool {
 // Experiments lists the experiments that have a line, sorted.
 func (s *Measurements) Experiments() []string { return sortedKeys(s.of) }
 
-// spotOf is what lines of an experiment at a place share, whatever their name and training seed.
+// trainings are the keys of lines of one training alone: its seed, or the fold of a cross-validation that it left out.
+var trainings = []string{"seed", "fold"}
+
+// spotOf is what lines of an experiment at a place share, whatever their name and training.
 func spotOf(experiment string, at Place) string {
 	at = maps.Clone(at)
 	delete(at, "line")
-	delete(at, "seed")
+	for _, key := range trainings {
+		delete(at, key)
+	}
 	return experiment + "\n" + at.String()
 }
 
@@ -177,20 +182,22 @@ func matches(m metrics.Measurement, scale Scale, at Place) bool {
 	return inner == len(at)
 }
 
-// seeds returns the lines of single training seeds at a place, by seed.
+// seeds returns the lines of single trainings at a place, by seed, or by partition and fold as 0.3.
 func (s *Measurements) seeds(experiment string, scale Scale, at Place) map[string]metrics.Measurement {
 	found := map[string]metrics.Measurement{}
 	for _, m := range s.at[spotOf(experiment, at)] {
-		seed := m.Key("seed")
-		if seed == "" {
-			continue
-		}
-		with := Place{"seed": seed}
-		for k, v := range at {
-			with[k] = v
-		}
-		if matches(m, scale, with) {
-			found[seed] = m
+		for _, key := range trainings {
+			id := m.Key(key)
+			if id == "" {
+				continue
+			}
+			with := Place{key: id}
+			for k, v := range at {
+				with[k] = v
+			}
+			if matches(m, scale, with) {
+				found[id] = m
+			}
 		}
 	}
 	return found

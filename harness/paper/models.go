@@ -18,7 +18,7 @@ func (o *Orderings) ModelSheet(file string, findings []Finding, rows []Row) (*re
 		Caption: "What language models as routers say of the paper's sentences.",
 		Notes: []string{
 			"Routers: " + aboutModels + " Where it says that a head confirms a sentence, it says nothing of fine-tuning.",
-			"Differences, verdicts and detectable differences are those of verdicts.md: in points, or percent of the strongest expert's cost; in brackets 95% intervals over questions, with trained routers held fixed, or over three training seeds. " +
+			"Differences, verdicts and detectable differences are those of verdicts.md: in points, or percent of the strongest expert's cost; in brackets 95% intervals over questions, with trained routers held fixed, or over three training seeds; of entropies in training over folds, widened since these share what they learn from. " +
 				"At equal cost: how far the row that is to be more accurate lies above the best coin between the other row, at any setting of its knob, and the fixed experts for the same money. Detectable: what would have been told with 80% power.",
 			"Study: make lm-studies LM_STUDIES=NAME DATA=DIR carries it out, and entrorouter claims gives the verdicts. untestable here: no language model was measured on it.",
 		},

@@ -69,8 +69,11 @@ type Scale struct {
 	Rows        map[string]string `yaml:"rows"`        // what it calls each of the paper's rows that it has; empty: all, by the same names
 }
 
-// experiment returns where a scale has the rows of a table.
+// experiment returns where a scale has the rows of a table; what is about no table, a language model has in its study.
 func (s Scale) experiment(table string) (name string, ok bool) {
+	if table == "" && s.model() {
+		return s.Study, true
+	}
 	if s.Experiments == nil {
 		return table, table != ""
 	}

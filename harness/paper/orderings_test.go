@@ -388,6 +388,35 @@ func TestTrainingsAreComparedSeedBySeed(t *testing.T) {
 	}
 }
 
+// By hand, of differences -0.5, 0 and -0.25 in three folds, whose trainings share half of what they learn from with each other: the variance
+// of their mean is 0.0625 * (1/3 + 1/2), and t(2) at 97.5% is 4.30265. What is said of no table, a language model has in its study.
+func TestFoldsOfALanguageModelAreTrainings(t *testing.T) {
+	const text = `
+scales:
+  - {id: head, title: Head, kind: language-model, trains: head, study: toy, keys: {pool: p}, average: all, experiments: {toy: elsewhere}, rows: {ours: ours}}
+sections:
+  - title: Toy
+    orderings:
+      - {id: x, source: s, says: y, a: {method: ours, stage: grpo, step: '39'}, b: {method: ours, stage: grpo, step: '00'}, paper: none, metric: entropy-nats, is: below, language-model: {scales: [head]}}
+`
+	o, err := ReadOrderings("o.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := func(step string, x ...float64) string {
+		return "toy/pool=p/method=ours/stage=grpo/step=" + step + " 3" + points("entropy-nats", x...)
+	}
+	lines := []string{end("00", 1, 0.5, 1.5), end("39", 0.75, 0.25, 1.25)}
+	for fold, at := range [][2]float64{{1, 0.5}, {1, 1}, {1, 0.75}} {
+		lines = append(lines, end(fmt.Sprintf("00/fold=0.%d", fold), at[0]), end(fmt.Sprintf("39/fold=0.%d", fold), at[1]))
+	}
+	j := judged(t, o, measured(t, lines...))
+	half := 4.30265 * math.Sqrt(0.0625*(1./3+1./2))
+	if d := j.Delta; j.Verdict != Inconclusive || d == nil || d.Number != -0.25 || d.Seeds != 3 || !d.Bounded || math.Abs(d.Low+0.25+half) > 1e-4 || math.Abs(d.High+0.25-half) > 1e-4 {
+		t.Errorf("%s, %+v, want -0.25 within %v", j.Verdict, d, half)
+	}
+}
+
 // Each gain is above the hull at the row's own cost, so only the hull itself, whose gain is 0, is beside a row at that cost.
 func TestHullGainsOfTwoRowsAreNotCompared(t *testing.T) {
 	gain := func(x, half float64) string {

@@ -8,6 +8,9 @@ import "strings"
 // is the measurement's name: Choice.
 type Place map[string]string
 
+// ofTraining says whether a line there is of what trainings went through: no question was drawn for it.
+func (p Place) ofTraining() bool { return p["stage"] != "" }
+
 // String prints the keys as a measurement's name has them.
 func (p Place) String() string {
 	var parts []string

@@ -372,7 +372,7 @@ func strides(path string) (all []stride, err error) {
 
 const (
 	fewCorners = 16 // a shape of so many is drawn as it is
-	unseen     = 3. // how far, in tenths of a point, a long line may pass its corners: less than a pixel of a page
+	unseen     = 5. // how far, in tenths of a point, a long line may pass its corners: a pixel of a page
 )
 
 // straightened leaves out corners of long lines that nobody sees: the line without them passes all of them at most unseen away.

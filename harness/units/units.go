@@ -135,10 +135,10 @@ const (
 )
 
 // CurvePoints are how many points of a stage are kept at most: steps are averaged over windows of equal length. Of trainings in folds, whose
-// experiments have many rows and no other curve, half as many are.
+// experiments have many rows, as many are as Stage II has steps.
 const (
 	CurvePoints     = 50
-	FoldCurvePoints = 25
+	FoldCurvePoints = 40
 )
 
 // Units of the collapse figure.
