@@ -128,12 +128,12 @@ func (o *Orderings) alwaysStrongest(measured *Measurements) (string, error) {
 			continue
 		}
 		for _, table := range sortedKeys(scale.Experiments) {
-			cost, ok, err := o.ofStrongest(measured, scale.Experiments[table], scale, Place{"method": o.Reference, "benchmark": scale.average()})
+			cost, as, err := o.asStrongest(measured, scale.Experiments[table], scale, Place{"method": o.Reference, "benchmark": scale.average()})
 			if err != nil {
 				return "", err
 			}
 			pool := scale.Title
-			if ok && cost >= nearlyAll && cost <= 200-nearlyAll {
+			if as {
 				pool += " (" + report.Fixed(cost, 2) + "% of its cost)"
 				if !slices.Contains(pools, pool) {
 					pools = append(pools, pool)

@@ -218,15 +218,17 @@ func (o *Orderings) bought(measured *Measurements, experiment string, scale Scal
 	if lead.Bounded && lead.Low > 0 || slices.Contains(o.Experts, better["method"]) {
 		return false, nil
 	}
-	cost, ok, err := o.ofStrongest(measured, experiment, scale, better)
-	return ok && cost >= nearlyAll && cost <= 200-nearlyAll, err
+	_, as, err := o.asStrongest(measured, experiment, scale, better)
+	return as, err
 }
 
-// ofStrongest is the cost of a row in percent of the strongest expert's, which need not be the dearest; false if it was not measured.
-func (o *Orderings) ofStrongest(measured *Measurements, experiment string, scale Scale, at Place) (share float64, ok bool, err error) {
+// asStrongest says whether a row is the strongest expert, which need not be the dearest, but for its name: it costs as much, and its accuracy is
+// no more than the points away that nearlyAll leaves. cost is in percent of that expert's.
+func (o *Orderings) asStrongest(measured *Measurements, experiment string, scale Scale, at Place) (cost float64, as bool, err error) {
 	strongest := maps.Clone(at)
 	strongest["method"] = o.row(scale, experiment, o.Strongest)
 	shares := [2]float64{0, 100}
+	var accuracies []float64
 	for i, at := range []Place{at, strongest} {
 		m, _, err := measured.find(experiment, scale, at)
 		if err != nil {
@@ -237,8 +239,13 @@ func (o *Orderings) ofStrongest(measured *Measurements, experiment string, scale
 		} else if i == 0 {
 			return 0, false, nil
 		}
+		if v, ok := m.Value(metrics.Accuracy); ok {
+			accuracies = append(accuracies, v.Number)
+		}
 	}
-	return 100 * shares[0] / shares[1], true, nil
+	cost = 100 * shares[0] / shares[1]
+	near := len(accuracies) < 2 || math.Abs(accuracies[0]-accuracies[1]) <= 100-nearlyAll
+	return cost, near && cost >= nearlyAll && cost <= 200-nearlyAll, nil
 }
 
 // verdict reads the verdict off an interval. What is level to the last digit is neither above nor below.

@@ -130,18 +130,22 @@ func TestARowThatAlwaysAsksTheStrongestConfirmsNothing(t *testing.T) {
 		{"refuted all the same", above, []float64{2, 1, 3}, []float64{0, -1, 1}, 100, 5, nil, Refuted, "", "refuted"},
 		{"it is that expert", above, []float64{-2, -3, -1}, []float64{0, 0, 0}, 100, 5, []string{"ours"}, Confirmed, "", "confirmed"},
 		{"the strongest is not the dearest", above, []float64{-2, -3, -1}, []float64{0, -1, 1}, 40, 5, nil, Inconclusive, "always asks the strongest", "inconclusive (always asks the strongest)"},
+		{"as dear and far less accurate: it asks others", above, []float64{-2, -3, -1}, []float64{0, -1, 1}, 100, 5, nil, Confirmed, "", "confirmed"},
 		{"dearer than the strongest", above, []float64{-2, -3, -1}, []float64{0, -1, 1}, 41, 5, nil, Confirmed, "", "confirmed"},
 		{"level", above, []float64{0, 0, 0}, []float64{0, 0, 0}, 100, 5, nil, Inconclusive, "level", "inconclusive (level)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := orderings(t, c.item)
 			o.Experts, o.Strongest = c.experts, "dear"
-			strongest := 100.0
+			strongest, best := 100.0, points("accuracy-%", 53, 52, 54)
+			if strings.HasSuffix(c.name, "it asks others") {
+				best = points("accuracy-%", 54, 53, 55)
+			}
 			if c.cost < 50 {
 				strongest = 40
 			}
 			m := measured(t,
-				line("paper", "dear", points("accuracy-%", 53, 52, 54)+points("cost-share-%", strongest)),
+				line("paper", "dear", best+points("cost-share-%", strongest)),
 				line("paper", "cheap", points("accuracy-%", 50, 49, 51)+points("difference-points", c.difference...)+points("cost-share-%", c.margin)+points("lead-points", -1, -2, 1)+points("other-lead-points", c.lead...)),
 				line("paper", "ours", points("accuracy-%", 52, 51, 53)+points("cost-share-%", c.cost)))
 			j := judged(t, o, m)
