@@ -191,14 +191,14 @@ outputs:
 	if diff := cmp.Diff(plain.Measurements.Measurements, others); diff != "" {
 		t.Errorf("numbers move when trainings are shown: %s", diff)
 	}
-	// 240 training questions are 15 batches, and 30 steps 15 windows.
-	for of, want := range map[string]int{"sft sft ": 15, "entrorouter sft ": 15, "entrorouter grpo ": 3, "sft grpo ": 0, "sft sft 0.0": 2, "entrorouter grpo 1.4": 2} {
+	// 240 training questions are 15 batches, and two epochs 30 steps.
+	for of, want := range map[string]int{"sft sft ": 30, "entrorouter sft ": 30, "entrorouter grpo ": 3, "sft grpo ": 0, "sft sft 0.0": 2, "entrorouter grpo 1.4": 2} {
 		if lines[of] != want {
 			t.Errorf("%q: %d lines, want %d", of, lines[of], want)
 		}
 	}
 	for _, unit := range []string{units.Loss, units.PolicyEntropy} {
-		at := metrics.Keys("pool", "toy", "method", "entrorouter", "stage", "sft", "step", "28", "expert", "")
+		at := metrics.Keys("pool", "toy", "method", "entrorouter", "stage", "sft", "step", "29", "expert", "")
 		mean, low, high, n := 0.0, math.Inf(1), math.Inf(-1), 0
 		var all metrics.Value
 		for _, m := range shown.Measurements.Where(at...) {
@@ -220,10 +220,10 @@ outputs:
 	}
 	_, files := drawn(t, shown)
 	csv := files["constants/training-toy.csv"]
-	if got := strings.Count(csv, "\n"); got != 1+3*2*15+3*3 || !strings.Contains(csv, "\na,sft,loss,entrorouter,28,") {
+	if got := strings.Count(csv, "\n"); got != 1+3*2*30+3*3 || !strings.Contains(csv, "\na,sft,loss,entrorouter,29,") {
 		t.Errorf("the figure shows %d lines:\n%s", got, csv)
 	}
-	if caption := files["constants/training-toy.txt"]; !strings.Contains(caption, "Lines are means of the 5 folds of 2 partitions, each a training of its own, and bands their range; a stage is as long as the shortest of them, and a stage of more than 25 steps is averaged") {
+	if caption := files["constants/training-toy.txt"]; !strings.Contains(caption, "Lines are means of the 5 folds of 2 partitions, each a training of its own, and bands their range; a stage is as long as the shortest of them, and a stage of more than 40 steps is averaged") {
 		t.Error(caption)
 	}
 }

@@ -1,8 +1,9 @@
-// The axes of a panel: what stands beside the data takes its room, and the data get the rest.
+// Axes: what stands beside the data of a panel takes its room, and the data get the rest.
 
 package report
 
 import (
+	"image/color"
 	"math"
 
 	"gonum.org/v1/plot/text"
@@ -144,4 +145,58 @@ func (t tick) shorter(length vg.Length) vg.Length {
 		return length / 2
 	}
 	return 0
+}
+
+// ticks returns marks at round numbers from 0 to at least most, about n of them.
+func ticks(most float64, n int) []tick {
+	if !(most > 0) || math.IsInf(most, 1) {
+		most = 1
+	}
+	step := math.Pow(10, math.Floor(math.Log10(most/float64(n))))
+	for _, round := range []float64{1, 2, 5, 10} {
+		if most/(step*round) <= float64(n) {
+			step *= round
+			break
+		}
+	}
+	var marks []tick
+	for i := 0; ; i++ {
+		v := float64(i) * step
+		marks = append(marks, tick{v, Fixed(v, decimals(step))})
+		if v >= most*(1-1e-9) {
+			return marks
+		}
+	}
+}
+
+// decimals returns how many decimals a multiple of step needs.
+func decimals(step float64) int { return max(0, int(-math.Floor(math.Log10(step)+1e-9))) }
+
+// rightAxis draws a second vertical axis along the right edge of the data canvas: marks run from 0 at its
+// bottom to most at its top.
+func rightAxis(c draw.Canvas, label string, marks []tick, most float64, color color.Color) {
+	line := draw.LineStyle{Color: color, Width: hairline}
+	numbers := aligned(textStyle(smallSize), draw.XLeft, middle)
+	numbers.Color = color
+	x := c.Max.X
+	c.StrokeLine2(line, x, c.Min.Y, x, c.Max.Y)
+	for _, m := range marks {
+		y := c.Min.Y + vg.Length(m.at/most)*(c.Max.Y-c.Min.Y)
+		c.StrokeLine2(line, x, y, x+3, y)
+		c.FillText(numbers, vg.Point{X: x + 5, Y: y}, m.label)
+	}
+	title := aligned(textStyle(textSize), draw.XCenter, draw.YBottom)
+	title.Color = color
+	title.Rotation = math.Pi / 2
+	c.FillText(title, vg.Point{X: x + rightAxisWidth(marks), Y: (c.Min.Y + c.Max.Y) / 2}, shorten(title, label, c.Max.Y-c.Min.Y))
+}
+
+// rightAxisWidth returns the room that rightAxis takes beside the data canvas.
+func rightAxisWidth(marks []tick) vg.Length {
+	numbers := textStyle(smallSize)
+	var widest vg.Length
+	for _, m := range marks {
+		widest = max(widest, numbers.Width(m.label))
+	}
+	return 5 + widest + 3 + textStyle(textSize).Height("Mg")
 }
