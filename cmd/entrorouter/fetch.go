@@ -67,7 +67,7 @@ func fetchAction(c *cli.Context) error {
 	}
 	var all []fetched
 	for _, arg := range c.Args().Slice() {
-		of, err := setsOf(c, f, arg)
+		of, err := setsOf(c, fsys, f, arg)
 		if err != nil {
 			return err
 		}
@@ -130,18 +130,18 @@ func (w fetched) path() string {
 	return w.Benchmarks[w.set].File.Path
 }
 
-// setsOf are the sets that an argument names: itself, or those that the spec of that name reads.
-func setsOf(c *cli.Context, f *fetch.Fetcher, arg string) (all []fetched, err error) {
+// setsOf are the sets that an argument names: itself, or those that the spec of that name reads, which specs has or a path leads to.
+func setsOf(c *cli.Context, specs fs.FS, f *fetch.Fetcher, arg string) (all []fetched, err error) {
 	_, recorded := f.Recordings[arg]
 	if b, ok := f.Benchmarks[arg]; recorded || ok && b.File != nil && b.File.Home != nil {
 		return []fetched{{f, arg}}, nil
 	}
-	fsys, name, err := spec.Find(arg, experiments.FS)
+	fsys, name, err := spec.Find(arg, specs)
 	if err != nil {
 		return nil, usageError{err}
 	}
-	if !slices.Contains(spec.Names(experiments.FS), arg) && name == arg {
-		return nil, usageError{fmt.Errorf("no set %q can be fetched, and no built-in spec has that name; there are %s", arg, strings.Join(slices.Concat(f.Sets(), slices.Sorted(maps.Keys(f.Recordings))), ", "))}
+	if name == arg && !slices.Contains(spec.Names(specs), arg) {
+		return nil, usageError{fmt.Errorf("no set %q can be fetched, and no spec has that name; there are %s", arg, strings.Join(slices.Concat(f.Sets(), slices.Sorted(maps.Keys(f.Recordings))), ", "))}
 	}
 	r, err := loadFrom(c, fsys, name, arg)
 	if err != nil {

@@ -34,51 +34,58 @@ type course struct {
 }
 
 // planCurves plans the measurement of what the trainings of some rows went through.
-func (e *experiment) planCurves(rows []string) (*steps.Step, error) {
+func (e *experiment) planCurves(ids []string) (*steps.Step, error) {
+	rows, err := e.trained(ids)
+	if err != nil {
+		return nil, err
+	}
 	var fits [][]*fit // [rows][seeds]
-	courses := map[string][]course{}
-	for _, id := range rows {
-		for i, m := range e.Spec.Experiment.Methods {
-			if m.RowID() != id {
-				continue
-			}
-			fits = append(fits, e.fits[i])
-			for _, f := range e.fits[i] {
-				courses[id] = append(courses[id], course{f.Step, stages.CurveFile, metrics.Key{Name: "seed", Value: strconv.FormatUint(f.seed, 10)}})
-			}
+	courses := make([][]course, len(rows))
+	for k, i := range rows {
+		fits = append(fits, e.fits[i])
+		for _, f := range e.fits[i] {
+			courses[k] = append(courses[k], course{f.Step, stages.CurveFile, metrics.Key{Name: "seed", Value: strconv.FormatUint(f.seed, 10)}})
 		}
 	}
 	p := e.Params(e.pool)
 	return e.fitting.planCurves("training curves", p, rows, units.CurvePoints, courses, fitInputs(p, fits...))
 }
 
-// planCurves plans the measurement of what the trainings of some rows of a pool went through, in at most so many points a stage. inputs are
-// the steps that have them.
-func (c *fitting) planCurves(name string, p *steps.Params, rows []string, most int, courses map[string][]course, inputs []steps.Input) (*steps.Step, error) {
+// trained are the indices of rows whose trainings are shown. It fails on one that is not there or leaves no curve.
+func (c *fitting) trained(ids []string) (rows []int, err error) {
+	x := &c.Spec.Experiment
+	for _, id := range ids {
+		i := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == id })
+		if i < 0 {
+			return nil, fmt.Errorf("%w: spec %s: a figure of trainings shows the row %q, which methods does not have", spec.ErrUsage, x.Name, id)
+		}
+		if _, several, err := methods.AskerOf(x.Methods[i]); err != nil {
+			return nil, err
+		} else if !several && !methods.Policy(x.Methods[i].Name) {
+			return nil, fmt.Errorf("%w: spec %s: a figure of trainings shows the row %q, and method %s writes no training curve", spec.ErrUsage, x.Name, id, x.Methods[i].Name)
+		}
+		rows = append(rows, i)
+	}
+	return rows, nil
+}
+
+// planCurves plans the measurement of what the trainings [rows] of some rows of a pool went through, in at most so many points a stage.
+// inputs are the steps that have them.
+func (c *fitting) planCurves(name string, p *steps.Params, rows []int, most int, courses [][]course, inputs []steps.Input) (*steps.Step, error) {
 	p.PoolName()
 	p.Code("points", most)
 	var shown []spec.Method
-	for _, id := range rows {
-		i := slices.IndexFunc(c.Spec.Experiment.Methods, func(m spec.Method) bool { return m.RowID() == id })
-		if i < 0 {
-			return nil, fmt.Errorf("%w: spec %s: a figure of trainings shows the row %q, which methods does not have", spec.ErrUsage, c.Spec.Experiment.Name, id)
-		}
-		m := c.Spec.Experiment.Methods[i]
-		if _, several, err := methods.AskerOf(m); err != nil {
-			return nil, err
-		} else if !several && !methods.Policy(m.Name) {
-			return nil, fmt.Errorf("%w: spec %s: a figure of trainings shows the row %q, and method %s writes no training curve", spec.ErrUsage, c.Spec.Experiment.Name, id, m.Name)
-		}
-		shown = append(shown, m)
+	for _, i := range rows {
+		shown = append(shown, c.Spec.Experiment.Methods[i])
 	}
 	p.Rows(shown)
 	p.From[explain.RootRows] = explain.Origin{Path: "outputs"}
 	return c.Add(name, "curves", curvesVersion, p, inputs, func(ctx context.Context, d *store.Draft) error {
 		set := &metrics.Set{}
-		for _, row := range shown {
+		for k, row := range shown {
 			var trainings [][]score.Step
 			var keys []metrics.Key
-			for _, t := range courses[row.RowID()] {
+			for _, t := range courses[k] {
 				entry, err := c.Get(ctx, t.step)
 				if err != nil {
 					return err

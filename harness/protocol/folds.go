@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -375,19 +374,19 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 func courseFile(fold int) string { return fmt.Sprintf("curve-%d.csv", fold) }
 
 // planCurves plans the measurement of what the trainings of some rows went through, each fold one training.
-func (c *recorded) planCurves(p *steps.Params, rows []string) (*steps.Step, error) {
+func (c *recorded) planCurves(p *steps.Params, ids []string) (*steps.Step, error) {
+	rows, err := c.trained(ids)
+	if err != nil {
+		return nil, err
+	}
 	var inputs []steps.Input
-	courses := map[string][]course{}
-	for _, id := range rows {
+	courses := make([][]course, len(rows))
+	for k, i := range rows {
 		for _, of := range c.partition {
-			for _, f := range of.rows {
-				if f.row.RowID() != id {
-					continue
-				}
-				inputs = append(inputs, f.As(book.OfRow("crossfit", id, of.seed)))
-				for fold := range c.Spec.Experiment.Folds.K {
-					courses[id] = append(courses[id], course{f.Step, courseFile(fold), metrics.Key{Name: "fold", Value: fmt.Sprintf("%d.%d", of.seed, fold)}})
-				}
+			f := of.rows[i]
+			inputs = append(inputs, f.As(book.OfRow("crossfit", f.row.RowID(), of.seed)))
+			for fold := range c.Spec.Experiment.Folds.K {
+				courses[k] = append(courses[k], course{f.Step, courseFile(fold), metrics.Key{Name: "fold", Value: fmt.Sprintf("%d.%d", of.seed, fold)}})
 			}
 		}
 	}
@@ -611,7 +610,8 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, f *cross
 		Seed: seed.Seed(x.Evaluate.Seeds[0]).Derive("fold", p.seed, fold), Log: c.Options.Log, Unfinished: unfinished, Every: c.Options.Every, Say: c.Options.Progress.Say,
 	}
 	if f.shown {
-		if work.Dir, err = os.MkdirTemp("", "entrorouter-fold-"); err != nil {
+		work.Dir = filepath.Join(unfinished, "fitted") // where what a stopped run leaves is found and goes with the rest
+		if err := errors.Join(os.RemoveAll(work.Dir), os.MkdirAll(work.Dir, 0o777)); err != nil {
 			return out, err
 		}
 		defer os.RemoveAll(work.Dir) // the checkpoint of a fold is kept nowhere
@@ -650,7 +650,7 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, f *cross
 		}
 	}
 	if f.shown {
-		if out.course, err = os.ReadFile(filepath.Join(work.Dir, stages.CurveFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if out.course, err = os.ReadFile(filepath.Join(work.Dir, stages.CurveFile)); err != nil {
 			return out, err
 		}
 	}

@@ -131,7 +131,7 @@ type panel struct {
 func newPanel(c draw.Canvas, x, y scale, numbers vg.Length) panel {
 	a := axes{
 		x: axis{low: x.place(x.low), high: x.place(x.high), marks: x.ticked(5), tickLength: tickLength, numbers: aligned(textStyle(smallSize), draw.XCenter, draw.YTop)},
-		y: axis{low: y.place(y.low), high: y.place(y.high), marks: y.ticked(5), tickLength: tickLength, numbers: aligned(textStyle(smallSize), draw.XRight, -0.6)},
+		y: axis{low: y.place(y.low), high: y.place(y.high), marks: y.ticked(5), tickLength: tickLength, numbers: aligned(textStyle(smallSize), draw.XRight, -0.6)}, // drawn a descent higher: the middle of digits
 	}
 	if x.plain {
 		a.x.tickLength, a.x.numbers.YAlign = 0, a.x.numbers.YAlign-0.22 // no ticks, and still away from the axis
