@@ -223,7 +223,7 @@ outputs:
 	if got := strings.Count(csv, "\n"); got != 1+3*2*30+3*3 || !strings.Contains(csv, "\na,sft,loss,entrorouter,29,") {
 		t.Errorf("the figure shows %d lines:\n%s", got, csv)
 	}
-	if caption := files["constants/training-toy.txt"]; !strings.Contains(caption, "Lines are means of the 5 folds of 2 partitions, each a training of its own, and bands their range; a stage is as long as the shortest of them, and a stage of more than 40 steps is averaged") {
+	if caption := files["constants/training-toy.txt"]; !strings.Contains(caption, "Lines are means of the 5 folds of 2 partitions, each a training of its own, and bands their range; a stage is as long as the shortest of them, and a stage of more than 50 steps is averaged") {
 		t.Error(caption)
 	}
 }

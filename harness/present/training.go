@@ -56,15 +56,11 @@ func (r *Run) trainingFigure(name string, rows []string, pool spec.Pool) (*repor
 	if l.Methods == nil {
 		return nil, nil
 	}
-	points := units.CurvePoints
-	if x.Recorded() {
-		points = units.FoldCurvePoints
-	}
 	var err error
 	if l.Caption, err = caption("training caption", struct {
 		inPool
 		Points int
-	}{r.inPool(pool, metrics.BothStrata), points}); err != nil {
+	}{r.inPool(pool, metrics.BothStrata), units.CurvePoints}); err != nil {
 		return nil, err
 	}
 	return report.Training(l, r.Measurements)

@@ -48,7 +48,7 @@ func (e *experiment) planCurves(ids []string) (*steps.Step, error) {
 		}
 	}
 	p := e.Params(e.pool)
-	return e.fitting.planCurves("training curves", p, rows, units.CurvePoints, courses, fitInputs(p, fits...))
+	return e.fitting.planCurves("training curves", p, rows, courses, fitInputs(p, fits...))
 }
 
 // trained are the indices of rows whose trainings are shown. It fails on one that is not there or leaves no curve.
@@ -69,11 +69,11 @@ func (c *fitting) trained(ids []string) (rows []int, err error) {
 	return rows, nil
 }
 
-// planCurves plans the measurement of what the trainings [rows] of some rows of a pool went through, in at most so many points a stage.
+// planCurves plans the measurement of what the trainings [rows] of some rows of a pool went through.
 // inputs are the steps that have them.
-func (c *fitting) planCurves(name string, p *steps.Params, rows []int, most int, courses [][]course, inputs []steps.Input) (*steps.Step, error) {
+func (c *fitting) planCurves(name string, p *steps.Params, rows []int, courses [][]course, inputs []steps.Input) (*steps.Step, error) {
 	p.PoolName()
-	p.Code("points", most)
+	p.Code("points", units.CurvePoints)
 	var shown []spec.Method
 	for _, i := range rows {
 		shown = append(shown, c.Spec.Experiment.Methods[i])
@@ -102,7 +102,7 @@ func (c *fitting) planCurves(name string, p *steps.Params, rows []int, most int,
 				trainings, keys = append(trainings, points), append(keys, t.key)
 			}
 			if trainings != nil {
-				set.Measurements = append(set.Measurements, score.Training(metrics.Keys("pool", c.pool.Name, "method", row.RowID()), c.pool.IDs(), keys, trainings, most)...)
+				set.Measurements = append(set.Measurements, score.Training(metrics.Keys("pool", c.pool.Name, "method", row.RowID()), c.pool.IDs(), keys, trainings)...)
 			}
 		}
 		return book.WriteMeasurements(d, set)

@@ -390,7 +390,7 @@ func (c *recorded) planCurves(p *steps.Params, ids []string) (*steps.Step, error
 			}
 		}
 	}
-	return c.fitting.planCurves("training curves "+c.pool.Name, p, rows, units.FoldCurvePoints, courses, inputs)
+	return c.fitting.planCurves("training curves "+c.pool.Name, p, rows, courses, inputs)
 }
 
 // planOutcomes plans the step that keeps what was recorded in the form of every other run: questions, what the experts of

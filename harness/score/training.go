@@ -27,11 +27,12 @@ type Step struct {
 	Accuracy float64 // share of episodes with a right answer
 }
 
-// Training averages the curves of a row's trainings, and each over windows of steps, at most so many points a stage; a stage is as long as the shortest of them.
+// Training averages the curves of a row's trainings, and each over windows of steps; a stage is as long as the shortest of
+// them.
 // Low and high of a value are the least and the most over trainings, and one has none; the key step is the first step of a
 // window. The first and the last window of a stage have lines of single trainings as well, so that what a stage changed can be
 // told one by one. ids [trainings] are the keys that tell these apart.
-func Training(at []metrics.Key, experts []string, ids []metrics.Key, trainings [][]Step, most int) []metrics.Measurement {
+func Training(at []metrics.Key, experts []string, ids []metrics.Key, trainings [][]Step) []metrics.Measurement {
 	var out []metrics.Measurement
 	for _, stage := range stagesOf(trainings[0]) {
 		curves := make([][]Step, len(trainings))
@@ -40,7 +41,7 @@ func Training(at []metrics.Key, experts []string, ids []metrics.Key, trainings [
 			curves[i] = slices.DeleteFunc(slices.Clone(t), func(s Step) bool { return s.Stage != stage })
 			n = min(n, len(curves[i]))
 		}
-		window := (n + most - 1) / most
+		window := (n + units.CurvePoints - 1) / units.CurvePoints
 		for from := 0; from < n; from += window {
 			to := min(from+window, n)
 			over := func(some [][]Step, unit string, decimals int, scale float64, of func(Step) float64) []metrics.Value {

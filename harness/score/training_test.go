@@ -18,7 +18,7 @@ func TestCurvesAreAveragedOverSeedsAndWindows(t *testing.T) {
 		return append(points, Step{Stage: "grpo", Step: 0, Loss: 0, Reward: 0.5 + shift, Entropy: 0.5, Anchor: 0.25, Zero: 0.125, Calls: math.NaN(), Accuracy: math.NaN(), Share: []float64{0.5, 0.5}})
 	}
 	seeds := metrics.Keys("seed", "7", "seed", "8", "seed", "9")
-	lines := Training(metrics.Keys("method", "ours"), []string{"small", "big"}, seeds, [][]Step{curve(0), curve(1), curve(5)}, 50)
+	lines := Training(metrics.Keys("method", "ours"), []string{"small", "big"}, seeds, [][]Step{curve(0), curve(1), curve(5)})
 	if len(lines) != 3*31+3*3 {
 		t.Fatalf("%d lines, want 30 windows and a step, each for all and two experts, and three seeds at three ends of stages", len(lines))
 	}
@@ -37,7 +37,7 @@ func TestCurvesAreAveragedOverSeedsAndWindows(t *testing.T) {
 			t.Errorf("line %d: %s, want %s", i, got, want)
 		}
 	}
-	alone := Training(nil, []string{"small", "big"}, seeds[:1], [][]Step{curve(0)}, 50)
+	alone := Training(nil, []string{"small", "big"}, seeds[:1], [][]Step{curve(0)})
 	if len(alone) != 3*31 || alone[0].Values[0].Bounded {
 		t.Errorf("%d lines of one seed, the first %+v; one seed has no range", len(alone), alone[0])
 	}
@@ -46,7 +46,7 @@ func TestCurvesAreAveragedOverSeedsAndWindows(t *testing.T) {
 func TestCurvesOfRoundsHaveCallsAndAccuracy(t *testing.T) {
 	none := math.NaN()
 	curve := []Step{{Stage: "rounds", Step: 0, Reward: 0.5, Entropy: 1.25, Anchor: none, Zero: none, Calls: 0.75, Accuracy: 0.5}}
-	lines := Training(metrics.Keys("method", "ours"), []string{"small", "big"}, metrics.Keys("seed", "7"), [][]Step{curve}, 50)
+	lines := Training(metrics.Keys("method", "ours"), []string{"small", "big"}, metrics.Keys("seed", "7"), [][]Step{curve})
 	if len(lines) != 1 {
 		t.Fatal(lines)
 	}
@@ -70,7 +70,7 @@ func TestAStageIsAsLongAsTheShortestOfItsTrainings(t *testing.T) {
 		}
 		return points
 	}
-	lines := Training(nil, nil, metrics.Keys("fold", "0.0", "fold", "0.1"), [][]Step{steps(1, 3, 1), steps(3, 2, 2)}, 50)
+	lines := Training(nil, nil, metrics.Keys("fold", "0.0", "fold", "0.1"), [][]Step{steps(1, 3, 1), steps(3, 2, 2)})
 	var got []string
 	for _, l := range lines {
 		got = append(got, fmt.Sprintf("%s %d %g", l.Label(), l.N, l.Values[0].Number))

@@ -134,12 +134,8 @@ const (
 	ZeroGroups = "zero-groups-%" // share of prompts whose rollouts all got one reward: they teach nothing
 )
 
-// CurvePoints are how many points of a stage are kept at most: steps are averaged over windows of equal length. Of trainings in folds, whose
-// experiments have many rows, as many are as Stage II has steps.
-const (
-	CurvePoints     = 50
-	FoldCurvePoints = 40
-)
+// CurvePoints is how many points of a stage are kept at most: steps are averaged over windows of equal length.
+const CurvePoints = 50
 
 // Units of the collapse figure.
 const (
