@@ -195,7 +195,7 @@ func TestBrowserGoesFromACellToItsQuestions(t *testing.T) {
 	do(click("[id='t-main/table'] .fold input"),
 		chromedp.Evaluate(`(() => {
 			const table = document.querySelector("[id='t-main/table']");
-			const at = [...table.querySelectorAll("thead tr:last-child th")].findIndex((head) => head.dataset.benchmark === "sim-aime24");
+			const at = [...table.querySelectorAll("thead th:not([colspan])")].findIndex((head) => head.dataset.benchmark === "sim-aime24");
 			table.querySelector('tr[data-row="logistic"]').cells[at].querySelector("a").click();
 		})()`, nil), // one click
 		click(`#g-main-paper .grid tbody tr:not([hidden]) td`), chromedp.WaitVisible(".card h4", chromedp.ByQuery)) // two
@@ -521,13 +521,13 @@ const faintTexts = `(() => {
 })()`
 
 // unsortedColumns clicks the head of every column once: an empty text for one whose numbers fall then, or whose words rise.
-const unsortedColumns = `[...document.querySelectorAll("table.numbers thead tr:last-child th")].map((head) => {
-  const table = head.closest("table");
+const unsortedColumns = `[...document.querySelectorAll("table.numbers thead th:not([colspan])")].map((head) => {
+  const table = head.closest("table"), at = [...table.querySelectorAll("thead th:not([colspan])")].indexOf(head);
   head.querySelector("button").click();
-  const cells = [...table.tBodies].filter((b) => !b.classList.contains("section")).map((b) => b.rows[0].cells[head.cellIndex]?.textContent.trim() ?? "");
+  const cells = [...table.tBodies].filter((b) => !b.classList.contains("section")).map((b) => b.rows[0].cells[at]?.textContent.trim() ?? "");
   const sign = head.getAttribute("aria-sort") === "ascending" ? 1 : head.getAttribute("aria-sort") === "descending" ? -1 : 0;
-  const numbers = head.cellIndex > 0 ? cells.map(parseFloat).filter((x) => !Number.isNaN(x)) : [];
-  const words = cells.filter((c) => c !== "" && (head.cellIndex === 0 || Number.isNaN(parseFloat(c))));
+  const numbers = at > 0 ? cells.map(parseFloat).filter((x) => !Number.isNaN(x)) : [];
+  const words = cells.filter((c) => c !== "" && (at === 0 || Number.isNaN(parseFloat(c))));
   const falls = (of, compare) => of.some((x, i) => i > 0 && sign * compare(of[i - 1], x) > 0);
   return sign === 0 || falls(numbers, (a, b) => a - b) || falls(words, (a, b) => a.localeCompare(b)) ? table.closest("figure, section").id + " " + head.textContent : "";
 })`

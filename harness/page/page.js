@@ -5,7 +5,7 @@ const all = (selector, of = document) => [...of.querySelectorAll(selector)];
 
 // Tables are sorted by a column: a tbody is a row of ours with the paper's below it.
 for (const table of all("table.numbers")) {
-  const heads = all("thead tr:last-child th", table), rows = all("tbody", table);
+  const heads = all("thead th:not([colspan])", table), rows = all("tbody", table);
   const value = (body, at) => {
     const text = body.rows[0].cells[at]?.textContent.trim() ?? "";
     const number = parseFloat(text);
@@ -94,7 +94,7 @@ for (const form of all(".worth:has(input)")) {
 }
 
 // A sign says by hovering what it says to a screen reader.
-for (const mark of all(".mark[data-scale]")) mark.title = mark.ariaLabel;
+for (const mark of all(".mark[role=img]")) mark.title = mark.ariaLabel;
 
 // Sentences are filtered by their words and verdicts.
 const verdicts = document.getElementById("filter-verdicts");
@@ -105,8 +105,8 @@ if (verdicts) {
     let shown = 0;
     for (const sentence of all(".sentence")) {
       const said = sentence.querySelector(".says").textContent.toLowerCase();
-      const marks = all("summary .mark[data-scale]", sentence).filter((m) => scale === "" || m.dataset.scale === scale);
-      const fits = said.includes(text) && (scale === "" || marks.length > 0) && (verdict === "" || marks.some((m) => m.title.endsWith(": " + verdict)));
+      const marks = all("summary .mark[role=img]", sentence).filter((m) => scale === "" || m.ariaLabel.startsWith(scale + ": "));
+      const fits = said.includes(text) && (scale === "" || marks.length > 0) && (verdict === "" || marks.some((m) => m.ariaLabel.endsWith(": " + verdict)));
       sentence.hidden = !fits;
       if (fits) shown++;
     }
@@ -220,7 +220,7 @@ const cards = all(".questions").map((part) => {
     if (line && !event.target.closest("a")) line.querySelector("a").click();
   });
   for (const line of all("tr[data-row]")) {
-    const heads = all("thead tr:last-child th", line.closest("table"));
+    const heads = all("thead th:not([colspan])", line.closest("table"));
     for (const link of all("a", line)) {
       if (link.hash !== "#" + part.id) continue;
       link.addEventListener("click", () => {

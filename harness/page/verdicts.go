@@ -280,7 +280,11 @@ func (s sentence) Marked() []judged {
 	return s.On[:n]
 }
 
+// ownTables is the title of what stands before our scales.
+const ownTables = "The paper's own tables"
+
+// Own is that title.
+func (verdicts) Own() string { return ownTables }
+
 // OwnTables is the cell of the paper's own tables.
-func (s sentence) OwnTables() judged {
-	return judged{Scale: scale{ID: "paper", Title: "The paper's own tables"}, mark: s.Own}
-}
+func (s sentence) OwnTables() judged { return judged{Scale: scale{Title: ownTables}, mark: s.Own} }
