@@ -110,7 +110,7 @@ func (p *Paper) verdicts(here []section) *verdicts {
 			s.Says, s.Commands = "percentages and averages of experiment "+f.ID, p.commands([]string{f.ID})
 			ours.Of = append(ours.Of, s)
 		case f.Table:
-			s.Says, s.Commands = cmp.Or(f.Says, f.ID), p.commands(nil)
+			s.Says = cmp.Or(f.Says, f.ID)
 			whole.Of = append(whole.Of, s)
 		default:
 			var from []string
@@ -237,12 +237,12 @@ func (p *Paper) claim(id string) *paper.Claim {
 	return &paper.Claim{}
 }
 
-// commands make the measurements of experiments and judge.
-func (p *Paper) commands(experiments []string) (all []string) {
-	if p.Commands != nil {
-		all = p.Commands(experiments)
+// commands make the measurements of experiments.
+func (p *Paper) commands(experiments []string) []string {
+	if p.Commands == nil || len(experiments) == 0 {
+		return nil
 	}
-	return append(all, p.Judge)
+	return p.Commands(experiments)
 }
 
 // originOf is an experiment that a sentence about rows is decided on, with the way to its questions.

@@ -225,7 +225,7 @@ func TestThePlaneShowsWhereAnotherRunHasARow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := strings.Count(string(text), "in the other run accuracy 90.0, cost 4.00<"); n != want || strings.Count(string(text), "in the other run") != want {
+		if n := strings.Count(string(text), "in the other run accuracy 90.00, cost 4.00<"); n != want || strings.Count(string(text), "in the other run") != want {
 			t.Errorf("%q: %d rows at their place, %d in all, want %d", before, n, strings.Count(string(text), "in the other run"), want)
 		}
 	}

@@ -159,7 +159,7 @@ func (l ParetoLayout) lead(m Mark, own metrics.Measurement, set *metrics.Set) st
 	if !ok {
 		return ""
 	}
-	return "; above " + l.Reference + " at equal cost by " + bounds(v, 1) + " points"
+	return "; above " + l.Reference + " at equal cost by " + bounds(v, inPoints) + " points"
 }
 
 // before is where another run has a row; nil: it does not have it, or has it at the same place.
@@ -192,18 +192,21 @@ type paretoData struct {
 
 // spot notes where the mark of a row was drawn, and its numbers there: cost, and what the panel shows.
 func (d *paretoData) spot(p placed, at vg.Point, what string, v metrics.Value) {
-	says := fmt.Sprintf("%s: %s %s, %s %s", p.Label, what, bounds(v, 1), d.label, bounds(p.cost, d.factor)) + p.lead
+	says := fmt.Sprintf("%s: %s %s, %s %s", p.Label, what, bounds(v, inPoints), d.label, bounds(p.cost, func(x float64) string { return Significant(d.factor * x) })) + p.lead
 	if b := p.before; b != nil {
-		says += fmt.Sprintf("; in the other run accuracy %s, cost %s", Significant(b.Quality), Significant(d.factor*b.Cost))
+		says += fmt.Sprintf("; in the other run accuracy %s, cost %s", inPoints(b.Quality), Significant(d.factor*b.Cost))
 	}
 	d.spots = append(d.spots, spot{at: at, says: says})
 }
 
+// inPoints writes an accuracy in percent, or a difference of two, as tables do.
+func inPoints(x float64) string { return Fixed(x, 2) }
+
 // bounds is a number with its interval.
-func bounds(v metrics.Value, factor float64) string {
-	text := Significant(factor * v.Number)
+func bounds(v metrics.Value, write func(float64) string) string {
+	text := write(v.Number)
 	if v.Bounded {
-		text += " [" + Significant(factor*v.Low) + ", " + Significant(factor*v.High) + "]"
+		text += " [" + write(v.Low) + ", " + write(v.High) + "]"
 	}
 	return text
 }
@@ -439,7 +442,7 @@ func (d *paretoData) paintPlane(p panel) {
 		d.spot(m, drawn[i], "Accuracy (%)", m.accuracy)
 		here := &d.spots[len(d.spots)-1]
 		if d.comparable(m) {
-			here.says += "; hull gain " + bounds(m.gain, 1)
+			here.says += "; hull gain " + bounds(m.gain, inPoints)
 		}
 		if m.Keys != nil { // it was measured here
 			here.row = &rival{m.Label, d.factor * m.cost.Number, m.accuracy.Number, points[i]}
