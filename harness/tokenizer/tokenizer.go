@@ -98,14 +98,6 @@ func (t *Tokenizer) ID(token string) (int32, bool) {
 	return id, ok
 }
 
-// singleToken returns the number of the one token that a text is, if it is one.
-func (t *Tokenizer) singleToken(text string) (int32, bool) {
-	if ids := t.Encode(text); len(ids) == 1 {
-		return ids[0], true
-	}
-	return 0, false
-}
-
 // Encode returns the tokens of a text. Nothing is put before or after them. A byte that is not UTF-8 counts as U+FFFD, and one for
 // which the vocabulary has no token, as SmolLM2's has none for some control characters, is left out: the library tokenizers does so.
 func (t *Tokenizer) Encode(text string) []int32 {

@@ -290,15 +290,6 @@ func TestAByteWithoutATokenIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestALabelIsASingleToken(t *testing.T) {
-	tok := must(t, tiny(SmolLM, "Ġ A"))
-	for text, single := range map[string]bool{"A": true, " A": true, "AA": false, "": false, "é": false} {
-		if id, ok := tok.singleToken(text); ok != single || ok && tok.texts[id] != text {
-			t.Errorf("%q: %d, %v", text, id, ok)
-		}
-	}
-}
-
 func TestBytesThatAreNoTextAreReplaced(t *testing.T) {
 	for in, want := range map[string]string{"\xff": "\ufffd", "a\xe2\x82": "a\ufffd", "\xe2\x82\xe2\x82\xac": "\ufffd€", "\xf0\x9f\x9aA": "\ufffdA", "\xc0\xaf": "\ufffd\ufffd", "\xed\xa0\x80": "\ufffd\ufffd\ufffd"} {
 		if got := validUTF8(in); got != want {
