@@ -290,7 +290,7 @@ func TestBrowserListsEveryQuestion(t *testing.T) {
 // A touch has no pointer that could rest on a mark: what it says stands below the figure, with the contrast at equal cost.
 func TestBrowserSaysWhatATouchedMarkIs(t *testing.T) {
 	do := browser(t, 400, "main", "--figures", "../../figures")
-	do(chromedp.Evaluate(`[...document.querySelectorAll("[id='f-main/pareto'] .spot")].find((s) => s.textContent.startsWith("Logistic")).dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil))
+	do(chromedp.Evaluate(`[...document.querySelectorAll("[id='f-main/pareto'] circle")].find((s) => s.textContent.startsWith("Logistic")).dispatchEvent(new MouseEvent("click", {bubbles: true}))`, nil))
 	said := tells[string](do, `document.querySelector("[id='f-main/pareto'] p[aria-live]").textContent`)
 	if !regexp.MustCompile(`^Logistic utility: Accuracy \(%\) [\d.]+ \[.*; above EntroRouter at equal cost by -?[\d.]+ \[-?[\d.]+, -?[\d.]+\] points; hull gain `).MatchString(said) {
 		t.Errorf("a touched mark says %q", said)

@@ -38,12 +38,12 @@ for (const table of all("table.numbers")) {
 }
 
 // What a mark says when the pointer rests on it stands below the figure once it is clicked or touched.
-for (const drawing of all(".drawing:has(.spot)")) {
+for (const drawing of all(".drawing:has(circle)")) {
   const said = drawing.insertBefore(document.createElement("p"), drawing.querySelector("figcaption"));
   said.className = "worth";
   said.setAttribute("aria-live", "polite");
   drawing.addEventListener("click", (event) => {
-    const spot = event.target.closest(".spot");
+    const spot = event.target.closest("circle");
     if (spot) said.textContent = spot.querySelector("title").textContent;
   });
 }

@@ -372,10 +372,13 @@ func strides(path string) (all []stride, err error) {
 
 const (
 	fewCorners = 16 // a shape of so many is drawn as it is
-	unseen     = 5. // how far, in tenths of a point, a long line may pass its corners: a pixel of a page
+	// How far, in tenths of a point, what is long may pass its corners: a line a pixel of a page, the edge of a band, which is pale, somewhat more.
+	unseen      = 5.
+	unseenEdged = 12.
 )
 
-// straightened leaves out corners of long lines that nobody sees: the line without them passes all of them at most unseen away.
+// straightened leaves out corners of long lines that nobody sees: the line without them passes all of them at most unseen away, that of
+// a closed shape at most unseenEdged.
 func straightened(all []stride) (out []stride) {
 	for i := 0; i < len(all); {
 		n := 1
@@ -385,7 +388,11 @@ func straightened(all []stride) (out []stride) {
 		if line := all[i : i+n]; n <= fewCorners {
 			out = append(out, line...)
 		} else {
-			out = append(append(out, line[0]), thinned(line)...)
+			most := unseen
+			if i+n < len(all) && all[i+n].command == "Z" {
+				most = unseenEdged
+			}
+			out = append(append(out, line[0]), thinned(line, most)...)
 		}
 		i += n
 	}
@@ -393,7 +400,7 @@ func straightened(all []stride) (out []stride) {
 }
 
 // thinned are the strides of a line after its first that are kept (Ramer 1972, Douglas and Peucker 1973).
-func thinned(line []stride) []stride {
+func thinned(line []stride, unseen float64) []stride {
 	last := len(line) - 1
 	if last < 2 {
 		return line[1:]
@@ -414,7 +421,7 @@ func thinned(line []stride) []stride {
 	if far == 0 {
 		return line[last:]
 	}
-	return append(slices.Clone(thinned(line[:far+1])), thinned(line[far:])...)
+	return append(slices.Clone(thinned(line[:far+1], unseen)), thinned(line[far:], unseen)...)
 }
 
 // relative writes a path from each of its points to the next in tenths of a point, which is a third as long.
@@ -474,8 +481,8 @@ func oneArc(arcs string) string {
 	return fmt.Sprintf("a%d %d 0 110-1Z", r, r)
 }
 
-// drawing writes an SVG file as an element of a page, its styles as classes, with what a pointer is told on its spots, which are of
-// class spot, at most so many pixels per point. Its name and caption are left to the page.
+// drawing writes an SVG file as an element of a page, its styles as classes, with what a pointer is told on its spots, which are its
+// circles, at most so many pixels per point. Its name and caption are left to the page.
 func (h *HTML) drawing(svg io.Reader, spots []spot, enlarged float64) (template.HTML, error) {
 	var b strings.Builder
 	d := xml.NewDecoder(svg)
@@ -568,7 +575,7 @@ func (h *HTML) drawing(svg io.Reader, spots []spot, enlarged float64) (template.
 								row += fmt.Sprintf(` data-x=%.1f data-y=%.1f`, r.belongs.X.Points(), r.belongs.Y.Points())
 							}
 						}
-						fmt.Fprintf(&b, `<circle class=spot cx=%.1f cy=%.1f%s><title>%s</title></circle>`, s.at.X.Points(), s.at.Y.Points(), row, template.HTMLEscapeString(s.says))
+						fmt.Fprintf(&b, `<circle cx=%.1f cy=%.1f%s><title>%s</title></circle>`, s.at.X.Points(), s.at.Y.Points(), row, template.HTMLEscapeString(s.says))
 					}
 				}
 			}

@@ -55,7 +55,14 @@ func TestLongLinesLoseCornersThatNobodySees(t *testing.T) {
 		for i := range rapid.IntRange(1, 60).Draw(t, "corners") {
 			line = append(line, stride{command: "L", to: [2]int{10 * (i + 1), rapid.IntRange(-9, 9).Draw(t, "y")}})
 		}
-		kept := straightened(line)
+		shape, most := line, unseen
+		if rapid.Bool().Draw(t, "closed") {
+			shape, most = append(slices.Clone(line), stride{command: "Z"}), unseenEdged
+		}
+		kept := straightened(shape)
+		if len(shape) > len(line) {
+			kept = kept[:len(kept)-1]
+		}
 		if len(line) <= fewCorners {
 			if !slices.Equal(line, kept) {
 				t.Fatalf("%v became %v", line, kept)
@@ -72,7 +79,7 @@ func TestLongLinesLoseCornersThatNobodySees(t *testing.T) {
 			}
 			from, to := kept[next-1].to, kept[next].to // steps of 10 to the right, so that the nearest point is not beyond the ends
 			dx, dy := float64(to[0]-from[0]), float64(to[1]-from[1])
-			if d := math.Abs(dx*float64(s.to[1]-from[1])-dy*float64(s.to[0]-from[0])) / math.Hypot(dx, dy); d > unseen+1e-9 {
+			if d := math.Abs(dx*float64(s.to[1]-from[1])-dy*float64(s.to[0]-from[0])) / math.Hypot(dx, dy); d > most+1e-9 {
 				t.Fatalf("%v lies %v from the line between %v and %v", s.to, d, from, to)
 			}
 		}
