@@ -90,7 +90,7 @@ func (c *NumbersReport) How() string {
 //
 // What is gated how, and why no band can be widened, is in metrics.Compare. Rows that train nothing must give the same
 // numbers on graded answers wherever they run; trained rows must repeat themselves to the last digit with the same seeds
-// on the same backend and architecture, and stay inside the spread of the reference's seeds otherwise, as in XLA. Where each side is
+// on the same backend and architecture, and stay inside the spread of the reference's seeds otherwise. Where each side is
 // one training, of other seeds, nothing judges trained rows.
 func Numbers(r *spec.Resolved, measured, reference *metrics.Set) *NumbersReport {
 	return numbers(r, measured, reference, true)
@@ -101,7 +101,7 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 	x := &r.Experiment
 	ours, _ := measured.Provenance()
 	theirs, known := reference.Provenance()
-	out := &NumbersReport{Experiment: x.Name, Provenance: known, SameProblems: known && ours.Seed == theirs.Seed, SameNumerics: sameRecipes && known && ours.Repeats(theirs)}
+	out := &NumbersReport{Experiment: x.Name, Provenance: known, SameProblems: known && ours.Seed == theirs.Seed, SameNumerics: sameRecipes && known && ours.Numerics() == theirs.Numerics()}
 	untrained, matched := map[string]bool{}, map[string]bool{}
 	for _, m := range x.Methods {
 		matched[m.RowID()] = m.Match != ""

@@ -44,12 +44,6 @@ func SaysMadeOf(comment string) bool { return strings.HasPrefix(comment, madeOf+
 // Numerics is what numbers of trained rows depend on beside their seeds.
 func (p Provenance) Numerics() string { return p.Backend + " on " + p.Arch }
 
-// Repeats says whether trained rows have to give the numbers of another such file again: they are of one backend and architecture. Those
-// of XLA have not, since in which order it adds depends on the processor, which no file names.
-func (p Provenance) Repeats(other Provenance) bool {
-	return p.Numerics() == other.Numerics() && !strings.HasPrefix(p.Backend, "xla")
-}
-
 var provenanceLine = regexp.MustCompile(`^ Made with seed (\d+)(?:, trained with seed (\d+),)? by backend (\S+) on (\S+)\.$`)
 
 // Provenance reads how a file was made. One that does not say so was made by nothing that can be compared exactly.
