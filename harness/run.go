@@ -59,11 +59,11 @@ func Run(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	platforms, ms, err := trainings(run)
+	trained, ms, err := trainings(run)
 	if err != nil {
 		return nil, err
 	}
-	set.Comment = append(run.Head, provenance(&r.Experiment, platforms).String())
+	set.Comment = append(run.Head, provenance(&r.Experiment, trained).String())
 	if err := sayUnfinished(run); err != nil {
 		return nil, err
 	}
@@ -150,9 +150,9 @@ func ToDo(ctx context.Context, specs []*spec.Resolved, o Options) ([][]string, e
 	return all, nil
 }
 
-// trainings reads what is noted of the making of a run's fits: on which platforms policies were trained, and by row how long a question
+// trainings reads what is noted of the making of a run's fits: of those that trained a policy, and by row how long a question
 // took, on average over trainings.
-func trainings(run *protocol.Run) (platforms []string, ms map[string]float64, err error) {
+func trainings(run *protocol.Run) (trained []book.Made, ms map[string]float64, err error) {
 	ms, times := map[string]float64{}, map[string]float64{}
 	for _, s := range run.Steps {
 		if s.Row == nil {
@@ -165,7 +165,7 @@ func trainings(run *protocol.Run) (platforms []string, ms map[string]float64, er
 			return nil, nil, err
 		}
 		if book.TrainsPolicy(s.Recipe) {
-			platforms = append(platforms, made.Platform)
+			trained = append(trained, made)
 		}
 		if t, ok := made.RouterMS[metrics.PaperArena]; ok {
 			row := s.Row.RowID()
@@ -173,12 +173,14 @@ func trainings(run *protocol.Run) (platforms []string, ms map[string]float64, er
 			ms[row] += (t - ms[row]) / times[row]
 		}
 	}
-	return platforms, ms, nil
+	return trained, ms, nil
 }
 
 // provenance is how a run of an experiment made its numbers.
-func provenance(x *spec.Experiment, platforms []string) metrics.Provenance {
-	return metrics.Provenance{Seed: x.Seed, Training: x.Evaluate.Seeds, Backend: book.BackendOn(x.Policy.Backend+policy.Numerics, platforms...), Arch: runtime.GOARCH}
+func provenance(x *spec.Experiment, trained []book.Made) metrics.Provenance {
+	how := metrics.Provenance{Seed: x.Seed, Training: x.Evaluate.Seeds, Arch: runtime.GOARCH}
+	how.Backend, how.Processor = book.TrainedOn(x.Policy.Backend+policy.Numerics, trained...)
+	return how
 }
 
 // look opens an experiment and plans its steps, without writing anything.

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/internal/xlatest"
@@ -39,7 +40,7 @@ func TestXLASmokeHasTheTablesOfTheGoBackend(t *testing.T) {
 			tables[backend][filepath.Base(path)] = string(text)
 		}
 		measured, err := os.ReadFile(filepath.Join(dir, "figures", "swapped/measurements.txt"))
-		if by := "by backend " + map[string]string{"go": "go", "xla": "xla:cpu"}[backend] + " on "; err != nil || !bytes.Contains(measured, []byte(by)) {
+		if by := "by backend " + map[string]string{"go": "go", "xla": "xla:cpu"}[backend] + " on " + runtime.GOARCH + map[string]string{"go": ".", "xla": ", "}[backend]; err != nil || !bytes.Contains(measured, []byte(by)) {
 			t.Errorf("the measurements do not say %q: %v", by, err)
 		}
 		recipes, err := filepath.Glob(filepath.Join(dir, "runs", "stages", "fit", "*", "recipe.json"))

@@ -8,15 +8,20 @@ import (
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
-func TestTrainingsOnACardAreToldFromThoseOnAProcessor(t *testing.T) {
+func TestWhatTrainingsRanOnIsTold(t *testing.T) {
+	plain, cuda, unnamed := book.Made{}, book.Made{Platform: "cuda"}, book.Made{Platform: "cpu"}
+	epyc, xeon := book.Made{Platform: "cpu", Processor: "EPYC"}, book.Made{Platform: "cpu", Processor: "Xeon"}
 	for _, c := range []struct {
-		platforms []string
-		want      string
+		trainings       []book.Made
+		name, processor string
 	}{
-		{nil, "xla"}, {[]string{"", ""}, "xla"}, {[]string{"cpu", "cpu"}, "xla:cpu"}, {[]string{"cuda", "", "cpu", "cuda"}, "xla:cpu+cuda"},
+		{nil, "xla", ""}, {[]book.Made{plain, plain}, "xla", ""}, {[]book.Made{unnamed, unnamed}, "xla:cpu", ""},
+		{[]book.Made{cuda, plain, unnamed, cuda}, "xla:cpu+cuda", ""},
+		{[]book.Made{epyc, epyc}, "xla:cpu", "EPYC"}, {[]book.Made{xeon, epyc, xeon}, "xla:cpu", "EPYC + Xeon"},
+		{[]book.Made{epyc, unnamed}, "xla:cpu", ""}, {[]book.Made{epyc, cuda}, "xla:cpu+cuda", ""},
 	} {
-		if got := book.BackendOn("xla", c.platforms...); got != c.want {
-			t.Errorf("%q: %s, want %s", c.platforms, got, c.want)
+		if name, processor := book.TrainedOn("xla", c.trainings...); name != c.name || processor != c.processor {
+			t.Errorf("%+v: %s, %q, want %s, %q", c.trainings, name, processor, c.name, c.processor)
 		}
 	}
 	entry := func(env map[string]string) store.Entry {
@@ -34,13 +39,15 @@ func TestTrainingsOnACardAreToldFromThoseOnAProcessor(t *testing.T) {
 		}
 		return e
 	}
-	cpu := entry(map[string]string{"arch": "amd64", "platform": "cpu", "go": "1.25"})
+	cpu := entry(map[string]string{"arch": "amd64", "platform": "cpu", "processor": "EPYC", "go": "1.25"})
 	for _, c := range []struct {
 		env   map[string]string
 		alike bool
 	}{
-		{map[string]string{"arch": "amd64", "platform": "cpu", "go": "1.26"}, true},
-		{map[string]string{"arch": "arm64", "platform": "cpu"}, false},
+		{map[string]string{"arch": "amd64", "platform": "cpu", "processor": "EPYC", "go": "1.26"}, true},
+		{map[string]string{"arch": "amd64", "platform": "cpu", "processor": "Xeon"}, false},
+		{map[string]string{"arch": "amd64", "platform": "cpu"}, false},
+		{map[string]string{"arch": "arm64", "platform": "cpu", "processor": "EPYC"}, false},
 		{map[string]string{"arch": "amd64", "platform": "cuda"}, false},
 		{map[string]string{"arch": "amd64"}, false},
 	} {

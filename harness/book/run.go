@@ -147,7 +147,7 @@ func (r *Run) Arenas() (arenas []*Arena, err error) {
 func (r *Run) Measurements(backend string) (*metrics.Set, error) {
 	set := &metrics.Set{}
 	how, seeded := metrics.Provenance{Backend: backend}, false
-	var platforms []string
+	var trainings []Made
 	for _, s := range r.Steps {
 		f, err := r.Step(s.Key)
 		if err != nil {
@@ -155,7 +155,7 @@ func (r *Run) Measurements(backend string) (*metrics.Set, error) {
 		}
 		params := paramsOf(f.Recipe)
 		if params.Policy.Backend != "" {
-			platforms = append(platforms, made(f.Entry).Platform)
+			trainings = append(trainings, made(f.Entry))
 			how.Backend = params.Policy.Backend + params.Build.Numerics
 		}
 		for _, x := range params.Evaluate.Seeds {
@@ -175,7 +175,7 @@ func (r *Run) Measurements(backend string) (*metrics.Set, error) {
 			how.Seed, how.Arch, seeded = *params.Seed, made(f.Entry).Arch, true
 		}
 	}
-	how.Backend = BackendOn(how.Backend, platforms...)
+	how.Backend, how.Processor = TrainedOn(how.Backend, trainings...)
 	if len(set.Measurements) == 0 {
 		return nil, fmt.Errorf("%w: the run in %s has no step with measurements.txt, which this version reads; run experiment %s there again", spec.ErrUsage, r.dir, r.experiment)
 	}

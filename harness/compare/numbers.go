@@ -27,7 +27,8 @@ type NumbersReport struct {
 	Experiment   string           `json:"experiment"`
 	Provenance   bool             `json:"provenance"` // the reference says how it was made; otherwise nothing has to repeat itself
 	SameProblems bool             `json:"same_problems"`
-	SameNumerics bool             `json:"same_numerics"`
+	SameMachine  bool             `json:"same_machine"`  // backend and architecture
+	SameNumerics bool             `json:"same_numerics"` // and, where XLA computed, the processor
 	Changes      []metrics.Change `json:"-"`
 }
 
@@ -80,6 +81,8 @@ func (c *NumbersReport) How() string {
 		return "as on other problems, since the reference has no line \"# Made with seed\" that says how it was made"
 	case c.SameProblems && c.SameNumerics:
 		return "on the same problems, backend and architecture, where the same training seeds must give the same number"
+	case c.SameProblems && c.SameMachine:
+		return "on the same problems, where trained rows are held against the spread of the reference's training seeds: XLA computed on another processor, or one that a side does not name"
 	case c.SameProblems:
 		return "on the same problems, where trained rows are held against the spread of the reference's training seeds"
 	}
@@ -90,7 +93,7 @@ func (c *NumbersReport) How() string {
 //
 // What is gated how, and why no band can be widened, is in metrics.Compare. Rows that train nothing must give the same
 // numbers on graded answers wherever they run; trained rows must repeat themselves to the last digit with the same seeds
-// on the same backend and architecture, and stay inside the spread of the reference's seeds otherwise. Where each side is
+// on the same backend and architecture, in XLA on the same processor, and stay inside the spread of the reference's seeds otherwise. Where each side is
 // one training, of other seeds, nothing judges trained rows.
 func Numbers(r *spec.Resolved, measured, reference *metrics.Set) *NumbersReport {
 	return numbers(r, measured, reference, true)
@@ -101,7 +104,11 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 	x := &r.Experiment
 	ours, _ := measured.Provenance()
 	theirs, known := reference.Provenance()
-	out := &NumbersReport{Experiment: x.Name, Provenance: known, SameProblems: known && ours.Seed == theirs.Seed, SameNumerics: sameRecipes && known && ours.Numerics() == theirs.Numerics()}
+	alike := sameRecipes && known
+	out := &NumbersReport{
+		Experiment: x.Name, Provenance: known, SameProblems: known && ours.Seed == theirs.Seed,
+		SameMachine: alike && ours.SameMachine(theirs), SameNumerics: alike && ours.Repeats(theirs),
+	}
 	untrained, matched := map[string]bool{}, map[string]bool{}
 	for _, m := range x.Methods {
 		matched[m.RowID()] = m.Match != ""
@@ -115,14 +122,14 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 	single := func(m metrics.Measurement) bool { return m.Key("seed") != "" }
 	oneEach := partitions || !slices.ContainsFunc(measured.Measurements, single) && !slices.ContainsFunc(reference.Measurements, single)
 	out.Changes = metrics.Compare(measured, reference, metrics.Comparison{
-		SameProblems: out.SameProblems, SameNumerics: out.SameNumerics,
+		SameProblems: out.SameProblems, SameMachine: out.SameMachine, SameNumerics: out.SameNumerics,
 		OtherTraining: func(m metrics.Measurement) bool {
 			// Without a method, lines of recordings and of the collapse are of trainings too, as those of contrasts are.
 			return oneEach && !slices.Equal(ours.Training, theirs.Training) && (m.Key("method") != "" || partitions || x.Collapse != nil)
 		},
 		// Probabilities of the large set may differ in their last digit between architectures, counts of answers not.
 		Untrained: func(m metrics.Measurement) bool {
-			return untrained[m.Key("method")] && (out.SameNumerics || m.Key("arena") == metrics.PaperArena)
+			return untrained[m.Key("method")] && (out.SameMachine || m.Key("arena") == metrics.PaperArena)
 		},
 		// Neither is anything like normal.
 		Jumps: func(m metrics.Measurement) (why metrics.Reason) {

@@ -19,8 +19,8 @@ type Gate string
 const (
 	// Exact: both sides have the same problems and the row trains nothing, so it is the same number wherever it runs.
 	Exact Gate = "exact"
-	// Golden: same problems, same training seeds, same backend and architecture: the same number to the last digit, and the
-	// same interval.
+	// Golden: same problems, same training seeds, same backend and architecture, in XLA the same processor: the same number
+	// to the last digit, and the same interval.
 	Golden Gate = "golden"
 	// Seeds: same problems, other training seeds. The band is a prediction interval from the spread of the reference's
 	// seeds, three at least: t(n-1) * SD * sqrt(1/n_ours + 1/n_reference).
@@ -39,7 +39,8 @@ const (
 // Comparison says what two files of measurements of one experiment have in common.
 type Comparison struct {
 	SameProblems  bool                     // drawn from the same seed, in the same sizes
-	SameNumerics  bool                     // backend and architecture
+	SameMachine   bool                     // of one backend and architecture: what trains nothing counts and draws alike, the ends of intervals too
+	SameNumerics  bool                     // trainings of the same seeds repeat themselves: in XLA of one processor too
 	Untrained     func(Measurement) bool   // of a row that trains nothing and draws nothing
 	OtherTraining func(Measurement) bool   // of a line that may depend on trainings, whose seeds differ though lines of single seeds do not say so
 	Jumps         func(Measurement) Reason // why a number does not move by little and often with its seed, as the t interval supposes; zero: it does
@@ -90,7 +91,7 @@ func (c Comparison) unjudged(ref Measurement, unit string, untrained bool, over 
 		return Reason{"numbers without an interval on other problems", "nothing says how far the draw of the questions moves them"}
 	}
 	if oneTraining(ref) {
-		return Reason{"single trainings", "another backend or architecture need not repeat them; their means over training seeds are judged"}
+		return Reason{"single trainings", "another backend, architecture or, in XLA, processor need not repeat them; their means over training seeds are judged"}
 	}
 	switch {
 	case over.n == 0 && c.OtherTraining(ref):
@@ -238,7 +239,7 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 				z := distuv.UnitNormal.Quantile(0.5 + c.Confidence/2)
 				s.se2 = square((o.High-o.Low)/(2*z)) + square((v.High-v.Low)/(2*z))
 			case !c.SameProblems:
-			case untrained && sameSeeds:
+			case untrained && sameSeeds && (c.SameNumerics || !c.Relative(v.Unit)):
 				x.Gate = Exact
 			case c.SameNumerics && sameSeeds:
 				x.Gate = Golden
@@ -252,7 +253,7 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 				gated = append(gated, s)
 			}
 			out = append(out, x)
-			if c.SameNumerics && (x.Gate == Exact || x.Gate == Golden) {
+			if c.SameMachine && (x.Gate == Exact || x.Gate == Golden) {
 				out = append(out, ends(x, o, v)...)
 			}
 		}

@@ -31,7 +31,7 @@ BenchmarkRoute/method=seeded/benchmark=one 100 60.000 accuracy-%
 func TestANumberIsHeldAgainstWhatBothSidesHaveInCommon(t *testing.T) {
 	reference := parseSet(t, referenceText)
 	same := Comparison{
-		SameProblems: true, SameNumerics: true, Confidence: 0.95, FalseAlarm: 0.01,
+		SameProblems: true, SameMachine: true, SameNumerics: true, Confidence: 0.95, FalseAlarm: 0.01,
 		Untrained:     func(m Measurement) bool { return m.Key("method") == "fixed" },
 		OtherTraining: func(Measurement) bool { return false },
 		Jumps: func(m Measurement) (why Reason) {
@@ -61,7 +61,7 @@ func TestANumberIsHeldAgainstWhatBothSidesHaveInCommon(t *testing.T) {
 	}
 	otherMachine, otherProblems, otherTraining := same, same, same
 	otherTraining.OtherTraining = func(m Measurement) bool { return m.Key("method") != "" }
-	otherMachine.SameNumerics = false
+	otherMachine.SameMachine, otherMachine.SameNumerics = false, false
 	otherProblems.SameProblems = false
 	// What a run with seed 7 alone measures.
 	otherSeed := strings.NewReplacer(
@@ -144,7 +144,7 @@ func TestANumberIsHeldAgainstWhatBothSidesHaveInCommon(t *testing.T) {
 // Where a number must repeat itself, so must its interval; elsewhere intervals are not compared.
 func TestTheEndsOfAnIntervalRepeatThemselvesWithItsNumber(t *testing.T) {
 	c := Comparison{
-		SameProblems: true, SameNumerics: true, Confidence: 0.95, FalseAlarm: 0.01,
+		SameProblems: true, SameMachine: true, SameNumerics: true, Confidence: 0.95, FalseAlarm: 0.01,
 		Untrained:     func(m Measurement) bool { return m.Key("method") == "fixed" },
 		OtherTraining: func(Measurement) bool { return false },
 		Jumps:         func(Measurement) Reason { return Reason{} },
@@ -153,7 +153,7 @@ func TestTheEndsOfAnIntervalRepeatThemselvesWithItsNumber(t *testing.T) {
 	}
 	narrower := strings.NewReplacer("78.040 accuracy-low-%", "78.041 accuracy-low-%", "83.960 accuracy-high-%", "83.959 accuracy-high-%").Replace(referenceText)
 	otherMachine, otherProblems := c, c
-	otherMachine.SameNumerics, otherProblems.SameProblems = false, false
+	otherMachine.SameMachine, otherMachine.SameNumerics, otherProblems.SameProblems = false, false, false
 	for _, x := range []struct {
 		name       string
 		ours       string
@@ -277,7 +277,7 @@ func TestOtherProblemsMoveWhatIsComparedWithATrainedRow(t *testing.T) {
 // A line of the reference that is damaged takes its numbers out of the comparison; what is new takes nothing out of it.
 func TestANumberThatTheReferenceHasLostIsNoticed(t *testing.T) {
 	c := Comparison{
-		SameProblems: true, SameNumerics: true, Confidence: 0.95, FalseAlarm: 0.01,
+		SameProblems: true, SameMachine: true, SameNumerics: true, Confidence: 0.95, FalseAlarm: 0.01,
 		Untrained: func(Measurement) bool { return true }, OtherTraining: func(Measurement) bool { return false },
 		Jumps: func(Measurement) Reason { return Reason{} }, Relative: func(string) bool { return false }, Sampled: func(string) bool { return false },
 	}

@@ -16,6 +16,8 @@ type Provenance struct {
 	Training []uint64 // seeds of trainings; of several the lines of single seeds tell, and they are not written
 	Backend  string   // that policies were trained on, with what tells builds of it apart
 	Arch     string   // GOARCH
+	// Processor is what XLA computed on; empty where the file does not say, and for plain Go, which computes alike on all of an architecture.
+	Processor string
 }
 
 // firstTraining is the training seed of a file that names none and has no lines of single seeds, as --seeds 1 has it.
@@ -27,7 +29,11 @@ func (p Provenance) String() string {
 	if len(p.Training) == 1 && p.Training[0] != firstTraining {
 		training = fmt.Sprintf(", trained with seed %d,", p.Training[0])
 	}
-	return fmt.Sprintf(" Made with seed %d%s by backend %s on %s.", p.Seed, training, p.Backend, p.Arch)
+	on := p.Arch
+	if p.Processor != "" {
+		on += ", " + p.Processor
+	}
+	return fmt.Sprintf(" Made with seed %d%s by backend %s on %s.", p.Seed, training, p.Backend, on)
 }
 
 // MadeOf is the comment that says which data numbers are of, without its '#': a file and the SHA-256 that its pool pins.
@@ -41,10 +47,17 @@ const madeOf = " Made of"
 // SaysMadeOf says whether a comment is one of MadeOf.
 func SaysMadeOf(comment string) bool { return strings.HasPrefix(comment, madeOf+" ") }
 
-// Numerics is what numbers of trained rows depend on beside their seeds.
-func (p Provenance) Numerics() string { return p.Backend + " on " + p.Arch }
+// SameMachine says whether two files were made by one backend on one architecture: rows that train nothing count alike there.
+func (p Provenance) SameMachine(q Provenance) bool { return p.Backend == q.Backend && p.Arch == q.Arch }
 
-var provenanceLine = regexp.MustCompile(`^ Made with seed (\d+)(?:, trained with seed (\d+),)? by backend (\S+) on (\S+)\.$`)
+// Repeats says whether trained rows have to give the same numbers with the same seeds. In which order XLA adds depends on the
+// processor, so both files have to name one there; they name none of a card.
+func (p Provenance) Repeats(q Provenance) bool {
+	named := p.Processor != "" || !strings.HasPrefix(p.Backend, "xla")
+	return p.SameMachine(q) && p.Processor == q.Processor && named
+}
+
+var provenanceLine = regexp.MustCompile(`^ Made with seed (\d+)(?:, trained with seed (\d+),)? by backend (\S+) on ([^\s,]+)(?:, (.+))?\.$`)
 
 // Provenance reads how a file was made. One that does not say so was made by nothing that can be compared exactly.
 func (s *Set) Provenance() (p Provenance, ok bool) {
@@ -52,7 +65,7 @@ func (s *Set) Provenance() (p Provenance, ok bool) {
 		if f := provenanceLine.FindStringSubmatch(line); f != nil {
 			seed, err := strconv.ParseUint(f[1], 10, 64)
 			training, trainingErr := strconv.ParseUint(cmp.Or(f[2], strconv.Itoa(firstTraining)), 10, 64)
-			return Provenance{seed, []uint64{training}, f[3], f[4]}, err == nil && trainingErr == nil
+			return Provenance{seed, []uint64{training}, f[3], f[4], f[5]}, err == nil && trainingErr == nil
 		}
 	}
 	return Provenance{}, false

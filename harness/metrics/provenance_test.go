@@ -8,8 +8,9 @@ import (
 
 func TestProvenanceIsReadBack(t *testing.T) {
 	for line, want := range map[string]Provenance{
-		" Made with seed 1 by backend go on amd64.":                       {1, []uint64{1}, "go", "amd64"},
-		" Made with seed 5, trained with seed 7, by backend go on arm64.": {5, []uint64{7}, "go", "arm64"},
+		" Made with seed 1 by backend go on amd64.":                                                          {1, []uint64{1}, "go", "amd64", ""},
+		" Made with seed 5, trained with seed 7, by backend go on arm64.":                                    {5, []uint64{7}, "go", "arm64", ""},
+		" Made with seed 1 by backend xla:cpu on amd64, AMD EPYC (family 25, model 17, x86-64-v4, 2 cores).": {1, []uint64{1}, "xla:cpu", "amd64", "AMD EPYC (family 25, model 17, x86-64-v4, 2 cores)"},
 	} {
 		got, ok := (&Set{Comment: []string{" Tiny.", line}}).Provenance()
 		if d := cmp.Diff(want, got); d != "" || !ok {
@@ -20,7 +21,7 @@ func TestProvenanceIsReadBack(t *testing.T) {
 		}
 	}
 	// Lines of single seeds tell of several.
-	if got, want := (Provenance{1, []uint64{7, 8}, "go", "amd64"}).String(), " Made with seed 1 by backend go on amd64."; got != want {
+	if got, want := (Provenance{1, []uint64{7, 8}, "go", "amd64", ""}).String(), " Made with seed 1 by backend go on amd64."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if _, ok := (&Set{Comment: []string{" Tiny."}}).Provenance(); ok {

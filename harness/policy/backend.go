@@ -4,10 +4,12 @@ package policy
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/compute/gobackend"
+	"github.com/klauspost/cpuid/v2"
 )
 
 // Backend is where networks compute. Packages that only hand one on name it here and need not know GoMLX.
@@ -25,6 +27,24 @@ func Platform(backend Backend) string {
 	}
 	platform, _, _ := strings.Cut(device, ":") // cuda:0
 	return platform
+}
+
+// Processor is what XLA computes on, where that is the machine's own: its name, family and model, what instructions it has and how many
+// cores the program may use, as in "AMD EPYC (family 25, model 17, x86-64-v4, 2 cores)". On another one XLA adds in another order. It is empty for
+// other backends and platforms, and where the machine does not tell.
+func Processor(backend Backend) string {
+	c := cpuid.CPU
+	if Platform(backend) != "cpu" || c.BrandName == "" {
+		return ""
+	}
+	var is []string
+	if c.Family != 0 {
+		is = append(is, fmt.Sprintf("family %d, model %d", c.Family, c.Model))
+	}
+	if level := c.X64Level(); level > 0 {
+		is = append(is, fmt.Sprintf("x86-64-v%d", level))
+	}
+	return fmt.Sprintf("%s (%s)", c.BrandName, strings.Join(append(is, fmt.Sprintf("%d cores", runtime.NumCPU())), ", "))
 }
 
 // OpenBackend opens a backend by name:

@@ -73,6 +73,9 @@ func begin(r *spec.Resolved, o steps.Options) (*Run, error) {
 		if platform := policy.Platform(run.backend); platform != "" {
 			o.Env = maps.Clone(o.Filled().Env)
 			o.Env["platform"] = platform
+			if processor := policy.Processor(run.backend); processor != "" {
+				o.Env["processor"] = processor
+			}
 		}
 	}
 	if run.Plan, err = steps.Open(r, o); err != nil {

@@ -1,0 +1,68 @@
+package compare
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// Trained rows repeat themselves in plain Go on every processor of an architecture, in XLA on one; what trains nothing counts alike on all,
+// but where it is compared with what was trained.
+func TestWhatHasToRepeatItselfDependsOnTheProcessorInXLAAlone(t *testing.T) {
+	r := &spec.Resolved{Experiment: spec.Experiment{
+		Name: "toy", Protocol: "folds", Evaluate: spec.Evaluate{Seeds: []uint64{1}},
+		Methods: []spec.Method{{Name: "fixed", ID: "cheapest"}, {Name: "entrorouter"}},
+	}}
+	// One digit of every number of ours is another.
+	text := func(by, cheapest, low, difference, trained string) *metrics.Set {
+		s, err := metrics.Read("toy", strings.NewReader("# Made with seed 1 by backend "+by+".\n"+
+			"BenchmarkRoute/experiment=toy/pool=p/method=cheapest/benchmark=all 100 "+cheapest+" accuracy-% "+low+" accuracy-low-% 70 accuracy-high-% "+difference+" difference-points\n"+
+			"BenchmarkRoute/experiment=toy/pool=p/method=entrorouter/benchmark=all 100 "+trained+" accuracy-%\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	repeats := map[string]metrics.Gate{
+		"cheapest accuracy-%": metrics.Exact, "cheapest accuracy-low-%": metrics.Golden, "cheapest accuracy-high-%": metrics.Golden,
+		"cheapest difference-points": metrics.Exact, "entrorouter accuracy-%": metrics.Golden,
+	}
+	counts := map[string]metrics.Gate{
+		"cheapest accuracy-%": metrics.Exact, "cheapest accuracy-low-%": metrics.Golden, "cheapest accuracy-high-%": metrics.Golden,
+		"cheapest difference-points": metrics.None, "entrorouter accuracy-%": metrics.None,
+	}
+	nothing := map[string]metrics.Gate{
+		"cheapest accuracy-%": metrics.None, "cheapest difference-points": metrics.None, "entrorouter accuracy-%": metrics.None,
+	}
+	const epyc, xeon = "xla:cpu on amd64, AMD EPYC (family 25, model 17, x86-64-v4, 2 cores)", "xla:cpu on amd64, Xeon (family 6, model 85, x86-64-v4, 2 cores)"
+	for _, c := range []struct {
+		ours, reference string
+		want            map[string]metrics.Gate
+	}{
+		{"go on amd64", "go on amd64", repeats},
+		{"go on amd64", "go on arm64", nothing},
+		{epyc, epyc, repeats},
+		{epyc, xeon, counts},
+		{"xla:cpu on amd64", epyc, counts},
+		{"xla:cpu on amd64", "xla:cpu on amd64", counts},
+		{"xla:cuda on amd64", "xla:cuda on amd64", counts},
+	} {
+		found := map[string]metrics.Gate{}
+		report := Numbers(r, text(c.ours, "60.1", "50.1", "-9.9", "70.1"), text(c.reference, "60", "50", "-10", "70"))
+		for _, x := range report.Changes {
+			_, row, _ := strings.Cut(x.Label, "method=")
+			row, _, _ = strings.Cut(row, "/")
+			found[row+" "+x.Unit] = x.Gate
+			if x.Regressed() != (x.Gate != metrics.None && x.Differs()) {
+				t.Errorf("%s beside %s, %s %s: gate %s, regressed: %v", c.ours, c.reference, x.Label, x.Unit, x.Gate, x.Regressed())
+			}
+		}
+		if d := cmp.Diff(c.want, found); d != "" {
+			t.Errorf("%s beside %s (-want +got):\n%s", c.ours, c.reference, d)
+		}
+	}
+}
