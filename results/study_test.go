@@ -3,6 +3,7 @@ package results_test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -123,9 +124,12 @@ func TestStudyOfCatchingPower(t *testing.T) {
 		for _, c := range cases {
 			check := exec.Command(program, "check", c.spec, "--out", filepath.Join(out, "runs"), "--against", c.against, "--json")
 			check.Dir, check.Env = out, append(os.Environ(), "CI=")
-			said, err := check.CombinedOutput()
+			said, err := check.Output()
 			if check.ProcessState == nil {
 				t.Fatal(err)
+			}
+			if failed, ok := errors.AsType[*exec.ExitError](err); ok && len(said) == 0 {
+				said = failed.Stderr
 			}
 			if c.name == sameSeeds {
 				m.isNoticed(t, check.ProcessState.ExitCode(), said)
