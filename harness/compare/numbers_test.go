@@ -38,7 +38,7 @@ func TestWhatHasToRepeatItselfDependsOnTheProcessorInXLAAlone(t *testing.T) {
 	nothing := map[string]metrics.Gate{
 		"cheapest accuracy-%": metrics.None, "cheapest difference-points": metrics.None, "entrorouter accuracy-%": metrics.None,
 	}
-	const epyc, xeon = "xla:cpu on amd64, AMD EPYC (family 25, model 17, x86-64-v4, 2 cores)", "xla:cpu on amd64, Xeon (family 6, model 85, x86-64-v4, 2 cores)"
+	const epyc, xeon = "xla:cpu on amd64, AMD EPYC (family 25, model 17, x86-64-v4, cores: 2)", "xla:cpu on amd64, Xeon (family 6, model 85, x86-64-v4, cores: 2)"
 	for _, c := range []struct {
 		ours, reference string
 		want            map[string]metrics.Gate

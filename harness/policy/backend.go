@@ -30,8 +30,8 @@ func Platform(backend Backend) string {
 }
 
 // Processor is what XLA computes on, where that is the machine's own: its name, family and model, what instructions it has and how many
-// cores the program may use, as in "AMD EPYC (family 25, model 17, x86-64-v4, 2 cores)". On another one XLA adds in another order. It is empty for
-// other backends and platforms, and where the machine does not tell.
+// cores the program may use, as in "AMD EPYC (family 25, model 17, x86-64-v4, cores: 2)". On another one, or on more of its cores, XLA adds in
+// another order. It is empty for other backends and platforms, and where the machine does not tell.
 func Processor(backend Backend) string {
 	c := cpuid.CPU
 	if Platform(backend) != "cpu" || c.BrandName == "" {
@@ -44,7 +44,7 @@ func Processor(backend Backend) string {
 	if level := c.X64Level(); level > 0 {
 		is = append(is, fmt.Sprintf("x86-64-v%d", level))
 	}
-	return fmt.Sprintf("%s (%s)", c.BrandName, strings.Join(append(is, fmt.Sprintf("%d cores", runtime.NumCPU())), ", "))
+	return fmt.Sprintf("%s (%s)", c.BrandName, strings.Join(append(is, fmt.Sprintf("cores: %d", runtime.NumCPU())), ", "))
 }
 
 // OpenBackend opens a backend by name:
