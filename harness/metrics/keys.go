@@ -37,18 +37,22 @@ func escape(value string, last bool) string {
 		}
 	}
 	var b strings.Builder
+	written := 0
 	for i := 0; i < len(value); {
 		r, size := utf8.DecodeRuneInString(value[i:])
-		plain := r != '/' && r != '%' && i != dash && !unicode.IsSpace(r) && unicode.IsGraphic(r) && (r != utf8.RuneError || size > 1)
-		for _, c := range []byte(value[i : i+size]) {
-			if plain {
-				b.WriteByte(c)
-			} else {
+		if plain := r != '/' && r != '%' && i != dash && !unicode.IsSpace(r) && unicode.IsGraphic(r) && (r != utf8.RuneError || size > 1); !plain {
+			b.WriteString(value[written:i])
+			written = i + size
+			for _, c := range []byte(value[i:written]) {
 				fmt.Fprintf(&b, "%%%02X", c)
 			}
 		}
 		i += size
 	}
+	if written == 0 {
+		return value
+	}
+	b.WriteString(value[written:])
 	return b.String()
 }
 

@@ -139,7 +139,18 @@ type Set struct {
 
 // Sort orders the measurements by label, the order in which they are written.
 func (s *Set) Sort() {
-	slices.SortStableFunc(s.Measurements, func(a, b Measurement) int { return cmp.Compare(a.Label(), b.Label()) })
+	type labelled struct {
+		label string
+		of    Measurement
+	}
+	all := make([]labelled, len(s.Measurements))
+	for i, m := range s.Measurements {
+		all[i] = labelled{m.Label(), m}
+	}
+	slices.SortStableFunc(all, func(a, b labelled) int { return cmp.Compare(a.label, b.label) })
+	for i, m := range all {
+		s.Measurements[i] = m.of
+	}
 }
 
 // Where returns the measurements that carry all the given keys. A key with an empty value asks for lines that
