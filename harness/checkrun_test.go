@@ -120,7 +120,7 @@ func TestAnotherKnobIsNamedAndComparedQuestionByQuestion(t *testing.T) {
 					continue
 				}
 				if got, want := []float64{c.USD.Ours, c.USD.Reference}[i], measured(of, row, c.Benchmark, metrics.USDPerQuery); math.Abs(got-want) > 0.51e-8 {
-					t.Errorf("%s in arena %s: %v dollars a question, measured %v", row.Row, row.Arena, got, want)
+					t.Errorf("%s in arena %s: %v dollars per question, measured %v", row.Row, row.Arena, got, want)
 				}
 			}
 			if d := c.Accuracy; math.Abs(d.Ours-d.Reference-d.Difference) > 1e-9 || d.Bounded && (d.Low > d.Difference || d.High < d.Difference) {

@@ -430,7 +430,8 @@ func TestXLAALanguageModelDecidesAsOnTheGoBackend(t *testing.T) {
 			fits[backend][id] = fit{curve.Points, decisions}
 		}
 	}
-	for _, id := range []string{"sft", "entrorouter"} {
+	// What float32 rounds grows over 75 steps of Stage I. In Stage II rollouts are drawn, and one that falls otherwise moves more than rounding.
+	for id, apart := range map[string]float64{"sft": 1e-3, "entrorouter": 5e-2} {
 		a, b := fits["go"][id], fits["xla"][id]
 		if len(a.points) != len(b.points) || len(a.decisions) != len(b.decisions) || len(a.decisions) == 0 {
 			t.Fatalf("%s: %d steps and %d decisions of Go, %d and %d of XLA", id, len(a.points), len(a.decisions), len(b.points), len(b.decisions))
@@ -450,9 +451,8 @@ func TestXLAALanguageModelDecidesAsOnTheGoBackend(t *testing.T) {
 			}
 		}
 		t.Logf("%s: of %d steps losses differ by %.1e, entropies by %.1e; of %d decisions probabilities by %.1e; experts are asked %v times", id, len(a.points), loss, entropy, len(a.decisions), prob, asked)
-		// What float32 rounds grows over 79 steps.
-		if !(loss <= 1e-4 && entropy <= 1e-3 && prob <= 1e-2) {
-			t.Errorf("%s: losses differ by %.1e, entropies by %.1e, probabilities by %.1e; want 1e-4, 1e-3, 1e-2", id, loss, entropy, prob)
+		if !(loss <= 1e-4 && entropy <= 1e-3 && prob <= apart) {
+			t.Errorf("%s: losses differ by %.1e, entropies by %.1e, probabilities by %.1e; want 1e-4, 1e-3, %.0e", id, loss, entropy, prob, apart)
 		}
 		if len(asked) < 2 {
 			t.Errorf("%s: every problem has the same expert, so that agreement says little", id)

@@ -81,7 +81,7 @@ func TestLLMRoutersRunOnSimulatedAndOnServedModels(t *testing.T) {
 			t.Errorf("%s: a router costs %v dollars per query", arena, got)
 		}
 		if got := at("sim", units.RouterTokens); got < 200 || got > 1000 {
-			t.Errorf("%s: a router reads and writes %v tokens a query", arena, got)
+			t.Errorf("%s: a router reads and writes %v tokens per query", arena, got)
 		}
 		// Its curve is what it says between the two ends.
 		middle, ok, err := result.Measurements.Find(metrics.Keys("arena", arena, "method", "sim", "knob", "001")...)

@@ -38,7 +38,7 @@ type (
 type Result struct {
 	Spec         *spec.Resolved
 	Measurements *metrics.Set
-	RouterMS     map[string]float64 // id of a row that trains a language model -> milliseconds a question of the paper's sizes; see present.Run
+	RouterMS     map[string]float64 // id of a row that trains a language model -> milliseconds per question of the paper's sizes; see present.Run
 
 	Steps, Stored int // steps of the experiment, and those that were stored before and not carried out again
 	MayBeHad      int // answers that failed and may be had by running again; the measurements are those without them

@@ -77,7 +77,7 @@ outputs: [{kind: table}]
 		t.Errorf("%v%% of the rationales are cut", cut)
 	}
 	if tokens := find(t, result, "toy", "brain", metrics.BothStrata, units.RouterTokens); tokens < 12 || tokens > 24 {
-		t.Errorf("the router reads and writes %v tokens a question", tokens)
+		t.Errorf("the router reads and writes %v tokens per question", tokens)
 	}
 	n := asked.Load()
 	server.Close()

@@ -28,7 +28,7 @@ func TestXLASmokeHasTheTablesOfTheGoBackend(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", backend, err, out)
 		}
 		tables[backend] = map[string]string{}
-		files, err := filepath.Glob(filepath.Join(dir, "figures", "*.csv"))
+		files, err := filepath.Glob(filepath.Join(dir, "figures", "swapped", "*.csv"))
 		if err != nil {
 			t.Fatal(err)
 		}

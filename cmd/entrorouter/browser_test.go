@@ -261,7 +261,7 @@ func TestBrowserListsEveryQuestion(t *testing.T) {
 	}
 	do(chromedp.Evaluate(`location.hash = "q-smoke-paper-sim-aime24-00002"`, nil), chromedp.WaitVisible(".card h4", chromedp.ByQuery))
 	said := tells[string](do, `document.querySelector(".card").textContent`)
-	for _, want := range []string{"sim-aime24-00002", "EntroRouter", "Dollars an answer", "Right ones read as", "Others read as", "entrorouter show smoke ", " --set paper --problem sim-aime24-00002"} {
+	for _, want := range []string{"sim-aime24-00002", "EntroRouter", "Dollars per answer", "Right ones read as", "Others read as", "entrorouter show smoke ", " --set paper --problem sim-aime24-00002"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the card does not say %q: %s", want, said)
 		}

@@ -17,7 +17,7 @@ func TestHoursAreSaidInTwoDigits(t *testing.T) {
 	}
 }
 
-// 3,600,000 tokens written at 500 a second are two hours; nobody said how fast training is.
+// 3,600,000 tokens written at 500 per second are two hours; nobody said how fast training is.
 func TestWhatPoliciesWriteIsPriced(t *testing.T) {
 	n := preflight.Needs{Rollouts: preflight.Tokens{Texts: 20, Tokens: 600_000}, Routed: preflight.Tokens{Texts: 30, Tokens: 3_000_000}, Learned: preflight.Tokens{Texts: 70, Tokens: 1_000_000_000}}
 	const want = "of the routers' own texts, from an empty store at most: 20 texts (600k tokens) written in Stage II and 30 texts (3M tokens) to route, 2.0 hours; 70 texts (1G tokens) read in training, --tokens-per-second training=N says how long\n"

@@ -356,7 +356,7 @@ var pageFunctions = template.FuncMap{
 
 var indexTemplate = template.Must(template.New(indexFile).Funcs(pageFunctions).Parse(`# Tables and figures
 
-What the committed runs measured, a folder an experiment; its page has captions and what it was made of. ` + "`entrorouter run`" + ` writes
+What the committed runs measured, one folder per experiment; its page has captions and what it was made of. ` + "`entrorouter run`" + ` writes
 measurements, ` + "`entrorouter render`" + ` draws them, ` + "`entrorouter claims`" + ` judges what the paper says, and with ` + "`--update`" + ` writes these pages.
 [Formats](../results/README.md).
 {{with .Versions}}

@@ -138,7 +138,7 @@ const (
 	trainingRate = "training" // and who learns from them, forward and backward
 )
 
-// writingText says what policies that write before they choose write and learn from, at most, and how long that takes at some tokens a second;
+// writingText says what policies that write before they choose write and learn from, at most, and how long that takes at some tokens per second;
 // empty: none writes.
 func writingText(n preflight.Needs, rates map[string]float64) string {
 	if n.Learned.Texts == 0 {

@@ -274,7 +274,7 @@ func TestDifferencesOnThePageOfLanguageModelsAreThoseMeasured(t *testing.T) {
 		heading, experiment, pool string
 		rows                      int
 	}{
-		{"## What came out", "lm-recorded", "rgym_math", 16},
+		{"## Results", "lm-recorded", "rgym_math", 16},
 		{"## With its last layer trained", "lm-last", "rgym_math", 9},
 		{"## Reasoning Gym beyond mathematics", "lm-rgym", "rgym_short", 12},
 		{"### Llama 3.1", "lm-controls", "llama31", 8},

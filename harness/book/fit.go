@@ -14,7 +14,7 @@ const fitFile = "fit.json"
 
 // Fit is what a training says of itself beside its decisions.
 type Fit struct {
-	TrainUSD float64   `json:"train_usd"`       // mean dollars a question on the training problems; 0 for rows of hindsight and rows that ask for every decision
+	TrainUSD float64   `json:"train_usd"`       // mean dollars per question on the training problems; 0 for rows of hindsight and rows that ask for every decision
 	Knobs    []float64 `json:"knobs,omitempty"` // settings of the sweep, dearest first; of a match or a router without a knob none
 
 	Unfit string `json:"unfit,omitempty"` // why the row could not be fitted and decides nothing; empty: it was

@@ -71,7 +71,7 @@ type CellMove struct {
 	Questions int    `json:"questions"`
 	Changed   int    `json:"changed"`
 	Accuracy  Move   `json:"accuracy"` // percent
-	USD       Move   `json:"usd"`      // dollars a question
+	USD       Move   `json:"usd"`      // dollars per question
 }
 
 // Move is the difference of a number between two runs.

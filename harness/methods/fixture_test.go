@@ -83,7 +83,7 @@ func queries(examples []routing.Example) []routing.Query {
 	return q
 }
 
-// spends returns the mean dollars a question of a router on examples, at a setting of its knob.
+// spends returns the mean dollars per question of a router on examples, at a setting of its knob.
 func spends(t testing.TB, f routing.Frontier, knob float64, examples []routing.Example) float64 {
 	t.Helper()
 	usd, err := routing.Spend(t.Context(), routing.Setting{Cheap: knob}.Router(f), examples)

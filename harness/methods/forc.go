@@ -433,7 +433,7 @@ func (f *forc) overThreshold(s predict.Scores, threshold float64) int {
 }
 
 // priceOf returns the least price mu at which argmax_m pass(m) - mu*usd(m)/unit spends at most budget predicted
-// dollars a question: the Lagrange multiplier of the assignment of most expected right answers within the budget. It
+// dollars per question: the Lagrange multiplier of the assignment of most expected right answers within the budget. It
 // is 0 if the budget does not bind, and the largest of predict.UtilityKnobs if the cheapest experts are above it.
 func priceOf(all []predict.Scores, budget, unit float64) float64 {
 	affordable := func(mu float64) bool {

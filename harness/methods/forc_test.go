@@ -175,7 +175,7 @@ func TestTheGreedyRouterSharesOneBudgetWhateverTheOrder(t *testing.T) {
 			spends += usd[d.Expert] / float64(len(qs))
 		}
 		if spends > share*usd[2]*(1+1e-9) {
-			t.Errorf("with %v dollars a question, %v are spent", share*usd[2], spends)
+			t.Errorf("with %v dollars per question, %v are spent", share*usd[2], spends)
 		}
 		back := slices.Clone(qs)
 		slices.Reverse(back)

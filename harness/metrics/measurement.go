@@ -26,12 +26,12 @@ import (
 const (
 	Accuracy    = "accuracy-%" // share of correct answers, runs averaged inside a question
 	USD         = "usd"        // dollars of one pass over the benchmark, averaged over runs
-	USDPerQuery = "usd/query"  // dollars a question and run
+	USDPerQuery = "usd/query"  // dollars per question and run
 	Questions   = "questions"  // distinct questions behind the line; N/questions is the number of runs
 )
 
 // Average is the value of the key benchmark on lines that average over benchmarks: accuracy a question,
-// dollars a question.
+// dollars per question.
 const Average = "avg"
 
 // BothStrata is the value of the key benchmark on lines of all questions of a recorded pool.

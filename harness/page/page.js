@@ -161,7 +161,7 @@ const glanceCard = (glance, part, at) => {
   return make("article", { className: "card", tabIndex: -1 },
     make("h4", {}, make("bdi", {}, glance.id), " ", make("small", {}, glance.benchmark)),
     make("p", { className: "steps" }, ...steps),
-    table("answers", ["Expert", "Verdict", "Right", "Dollars an answer", "Right ones read as", "Others read as"], glance.cells.map((c, m) => [names[m], c.mark?.Word ?? "", c.right + " of " + c.of, String(c.usd), c.rightAs.join(" | "), c.othersAs.join(" | ")])),
+    table("answers", ["Expert", "Verdict", "Right", "Dollars per answer", "Right ones read as", "Others read as"], glance.cells.map((c, m) => [names[m], c.mark?.Word ?? "", c.right + " of " + c.of, String(c.usd), c.rightAs.join(" | "), c.othersAs.join(" | ")])),
     table("decisions", ["Row", "Sends it to most"], rows.map((r, i) => [r, glance.sent[i] === "-" ? "" : names[parseInt(glance.sent[i], 36)]])),
     make("p", { className: "where" }, "Its text, every answer and every decision:"),
     make("pre", { className: "commands" }, at.dataset.show + glance.id));

@@ -202,7 +202,7 @@ func (c Costs) benchmark(t *Tables, benchmark string) (n int, misfits []misfit, 
 		case s.Number <= 0:
 			bad(s, "an expert's answers cost something")
 		case s.least > e.Limit:
-			bad(s, "%.0f tokens a question at %v dollars per million, and an answer has at most %.0f", s.tokens, e.Price, e.Limit)
+			bad(s, "%.0f tokens per question at %v dollars per million, and an answer has at most %.0f", s.tokens, e.Price, e.Limit)
 		default:
 			experts = append(experts, s)
 		}
@@ -214,7 +214,7 @@ func (c Costs) benchmark(t *Tables, benchmark string) (n int, misfits []misfit, 
 		if middle/other.tokens > odd.tokens/middle { // the one farther from the others is named
 			odd, other = other, odd
 		}
-		bad(odd, "%.0f tokens a question, and %s has %.0f, more than %v times apart", odd.tokens, t.place(other.table, other.row, benchmark, metrics.USD), other.tokens, c.Apart)
+		bad(odd, "%.0f tokens per question, and %s has %.0f, more than %v times apart", odd.tokens, t.place(other.table, other.row, benchmark, metrics.USD), other.tokens, c.Apart)
 	}
 	if len(experts) < len(c.Experts) {
 		return n, misfits, nil // what the others are held against is wrong itself

@@ -16,7 +16,7 @@ BenchmarkRoute/table=one/method=ours/benchmark=a 100 70.0 accuracy-% 0.516 usd 1
 const fine = `BenchmarkRoute/table=two/method=ours/alpha=1/benchmark=a 100 70.0 accuracy-% 0.5155 usd 10 questions
 `
 
-// 0.30 dollars are 3,000 tokens a question at 10 dollars per million, 4.00 are 5,000 at 80.
+// 0.30 dollars are 3,000 tokens per question at 10 dollars per million, 4.00 are 5,000 at 80.
 const acrossTables = `repeated:
   - rows: [one:ours, two:ours/alpha=1]
 costs:
@@ -65,8 +65,8 @@ func TestChecksAcrossTablesByHand(t *testing.T) {
 		{"and downwards", "0.5155 usd", "0.5154 usd", "two.txt: ours/alpha=1 a usd is 0.5154, one.txt has 0.516"},
 		{"an accuracy", "alpha=1/benchmark=a 100 70.0", "alpha=1/benchmark=a 100 70.1", "c.yaml:2: repeated row one:ours: mismatch now, recorded as holding: two.txt: ours/alpha=1 a accuracy-% is 70.1, one.txt has 70.0"},
 		{"a size", "0.5155 usd 10 q", "0.5155 usd 11 q", "two.txt: ours/alpha=1 a questions is 11, one.txt has 10"},
-		{"an answer longer than its limit", "0.30 usd", "0.61 usd", "one.txt: small a usd is 0.61: 6100 tokens a question at 10 dollars per million, and an answer has at most 6000"},
-		{"lengths too far apart", "0.30 usd", "0.24 usd", "one.txt: small a usd is 0.24: 2400 tokens a question, and one.txt: big a usd has 5000, more than 2 times apart"},
+		{"an answer longer than its limit", "0.30 usd", "0.61 usd", "one.txt: small a usd is 0.61: 6100 tokens per question at 10 dollars per million, and an answer has at most 6000"},
+		{"lengths too far apart", "0.30 usd", "0.24 usd", "one.txt: small a usd is 0.24: 2400 tokens per question, and one.txt: big a usd has 5000, more than 2 times apart"},
 		{"an expert for nothing", "0.30 usd", "0.00 usd", "one.txt: small a usd is 0.00: an expert's answers cost something"},
 		// A draw costs 0.3 or 4, 2.15 on average with a deviation of 1.85; twice the error of 100 draws of spread lengths is
 		// 2 * 1.85 * sqrt(2) / 10 = 0.523, with rounding 0.533.

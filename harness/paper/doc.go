@@ -22,7 +22,7 @@
 //	cell(table, row, benchmark, unit)   a printed cell in any unit, such as apgr; not on measurements
 //	mean(table, row[, benchmark...])    accuracy averaged over questions, from the cells, without the printed average
 //	total(table, row[, benchmark...])   dollars of one pass over the benchmarks
-//	query(table, row[, benchmark...])   dollars a question, from the cells
+//	query(table, row[, benchmark...])   dollars per question, from the cells
 //	retention(table, row, strongest)    mean in percent of the strongest expert's
 //	saving(table, row, strongest)       by how many percent total is below the strongest expert's
 //	gain(table, row, fixed...)          points of mean above the hull of the rows named after it, at the same query;
@@ -47,7 +47,7 @@
 //   - A row that several tables print (repeated) has the same cells in all of them, to the digits of the coarser one. Of
 //     cells that differ the one is named that most others contradict. Averages are compared where they are over the same
 //     benchmarks.
-//   - The cost of an expert (costs), divided by its price, is a number of tokens a question: above 0, within the limit of an
+//   - The cost of an expert (costs), divided by its price, is a number of tokens per question: above 0, within the limit of an
 //     answer, and not further from the other experts' than a stated factor, since they answer the same questions. With the
 //     right prices that puts them in order of cost as well. A row that asks one of them each time costs no less than the
 //     cheapest and no more than the dearest. A uniform choice costs their mean, give or take two standard errors of so many

@@ -187,7 +187,7 @@ func Estimate(r *spec.Resolved, questions map[string]int) Needs {
 	}
 	if c := x.Collapse; c != nil {
 		t := c.Training
-		takes(int64(t.Batch)*int64(t.Group)*episodeMemory, 0, "collapse.training.batch", "%d problems a step, %d episodes of each", t.Batch, t.Group)
+		takes(int64(t.Batch)*int64(t.Group)*episodeMemory, 0, "collapse.training.batch", "%d problems per step, %d episodes of each", t.Batch, t.Group)
 	}
 	return n
 }

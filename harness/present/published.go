@@ -98,7 +98,7 @@ func (p published) Recomputed() bool { return p.shown && p.whole.Measurements !=
 // Blank are the labels of the rows whose gains in the paper are not known.
 func (p published) Blank() []string { return p.self }
 
-// reference is the paper's own router in the plane of dollars a question and accuracy, over all benchmarks.
+// reference is the paper's own router in the plane of dollars per question and accuracy, over all benchmarks.
 func (p published) reference() (report.Point, bool) {
 	m, ok, err := p.whole.Find(metrics.Keys("table", recomputed, "benchmark", metrics.Average, "method", methods.ReferenceRow)...)
 	cost, priced := m.Value(metrics.USDPerQuery)
@@ -177,7 +177,7 @@ func (r *Run) recompute(table, all *metrics.Set) *metrics.Set {
 	return out
 }
 
-// paperPoint is a row of the paper over the benchmarks of the experiment: mean accuracy in percent and dollars a question.
+// paperPoint is a row of the paper over the benchmarks of the experiment: mean accuracy in percent and dollars per question.
 // Of several tables with such a row the experiment's own counts, or else the first.
 func (r *Run) paperPoint(set *metrics.Set, row []metrics.Key) (metrics.Point, bool) {
 	tables := []string{r.Spec.Experiment.Paper}

@@ -163,7 +163,7 @@ func Coverage(l Layout, ours *metrics.Set, benchmark string) (*Table, error) {
 		if !ok || total == 0 {
 			continue
 		}
-		row := Row{Section: r.Section, Label: r.Label, Reference: r.Reference, Cells: []Cell{{Ours: &metrics.Value{Number: total}}}}
+		row := Row{Keys: r.Keys, Section: r.Section, Label: r.Label, Reference: r.Reference, Cells: []Cell{{Ours: &metrics.Value{Number: total}}}}
 		for _, n := range counts {
 			row.Cells = append(row.Cells, Cell{Ours: &metrics.Value{Number: 100 * n / total}})
 		}

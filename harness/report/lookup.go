@@ -30,7 +30,7 @@ func ends(v metrics.Value) []string {
 	return []string{metrics.Format(v.Number, v.Decimals), metrics.Format(v.Low, v.Decimals), metrics.Format(v.High, v.Decimals)}
 }
 
-// perThousand scales dollars a question to dollars a thousand questions, numbers a reader can say.
+// perThousand scales dollars per question to dollars per thousand questions, numbers a reader can say.
 const perThousand = 1000
 
 // seedsOf are the values of single training seeds, each with its seed.

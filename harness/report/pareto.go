@@ -40,7 +40,7 @@ type Point struct {
 	Look           Look    // of the row that it stands beside: it has its colour
 }
 
-// CostOfAThousand is dollars a question, drawn as dollars per 1,000 questions.
+// CostOfAThousand is dollars per question, drawn as dollars per 1,000 questions.
 func CostOfAThousand() Quantity {
 	return Quantity{Unit: metrics.USDPerQuery, Label: "Cost ($ per 1,000 questions)"}
 }

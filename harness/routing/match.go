@@ -9,7 +9,7 @@ import (
 	"math"
 )
 
-// Spend returns the mean dollars a question that a router spends on profiled examples, of which there must be one.
+// Spend returns the mean dollars per question that a router spends on profiled examples, of which there must be one.
 // Calls of experts are counted, the router's own tokens are not.
 func Spend(ctx context.Context, r Router, examples []Example) (float64, error) {
 	if len(examples) == 0 {
@@ -67,7 +67,7 @@ func Settle(ctx context.Context, f Frontier, examples []Example, usd float64) (s
 		return s, errors.New("match: no training problem to match the cost on")
 	}
 	if math.IsNaN(usd) || usd < 0 {
-		return s, fmt.Errorf("match: cannot spend %v dollars a question", usd)
+		return s, fmt.Errorf("match: cannot spend %v dollars per question", usd)
 	}
 	choice, err := f.Weigh(ctx, queries(examples))
 	if err != nil {

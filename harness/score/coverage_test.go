@@ -91,7 +91,7 @@ func (p population) asks(looks float64) float64 {
 	return 0.5 * math.Erfc(-looks/p.shift/math.Sqrt2)
 }
 
-// truth is what evaluations estimate: of each row the accuracy in percent and the dollars a question.
+// truth is what evaluations estimate: of each row the accuracy in percent and the dollars per question.
 func (p population) truth() map[string]metrics.Point {
 	const n = 300_000
 	rng := rand.New(rand.NewPCG(11, 13))

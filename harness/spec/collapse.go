@@ -49,7 +49,7 @@ type CollapseSetting struct {
 // CollapseTraining is how all policies are trained.
 type CollapseTraining struct {
 	Steps       int     `yaml:"steps" in:"[1,1000000]"`     // updates
-	Batch       int     `yaml:"batch" in:"[1,1000000]"`     // problems a step
+	Batch       int     `yaml:"batch" in:"[1,1000000]"`     // problems per step
 	Group       int     `yaml:"group" in:"[2,4096]"`        // episodes a problem
 	LR          float64 `yaml:"lr" in:"(0,100]"`            // Adam, a table
 	NetworkLR   float64 `yaml:"network_lr" in:"(0,100]"`    // a network

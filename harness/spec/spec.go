@@ -491,7 +491,7 @@ type SimSkill struct {
 	Theta  float64            `yaml:"theta" in:"[-100,100]"`
 	W      map[string]float64 `yaml:"w,omitempty" in:"[-100,100]"`
 	Offset map[string]float64 `yaml:"offset,omitempty" in:"[-100,100]"`         // solved by `entrorouter calibrate`
-	Tokens map[string]float64 `yaml:"mean_tokens,omitempty" in:"[0,100000000]"` // solved: uncut mean output tokens a cell
+	Tokens map[string]float64 `yaml:"mean_tokens,omitempty" in:"[0,100000000]"` // solved: uncut mean output tokens per cell
 }
 
 // Benchmark is one entry of benchmarks.yaml: a named set of problems.

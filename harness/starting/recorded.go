@@ -161,7 +161,7 @@ func measured(ctx context.Context, folder, name string, o Origin, now time.Time)
 				}
 			}
 		}
-		e.Says = fmt.Sprintf("right in %.1f%% of %d answers, %.0f tokens an answer", 100*float64(right)/float64(n), n, float64(tokens)/float64(n))
+		e.Says = fmt.Sprintf("right in %.1f%% of %d answers, %.0f tokens per answer", 100*float64(right)/float64(n), n, float64(tokens)/float64(n))
 		x.Experts = append(x.Experts, e)
 	}
 	known := map[string]bool{}

@@ -92,7 +92,7 @@ func TestRecordedOutcomesAreDescribed(t *testing.T) {
 		t.Errorf("%+v", p.Recorded)
 	}
 	pool := string(b.Files[0].Data)
-	for _, want := range []string{"right in 75.0% of 4 answers, 20 tokens an answer", `Left out: "gaps, which answered 1 of 3 questions"`} {
+	for _, want := range []string{"right in 75.0% of 4 answers, 20 tokens per answer", `Left out: "gaps, which answered 1 of 3 questions"`} {
 		if !strings.Contains(pool, want) {
 			t.Errorf("no %q in\n%s", want, pool)
 		}

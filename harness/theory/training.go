@@ -26,7 +26,7 @@ type Training struct {
 	Algorithm    string  // GRPO, also if empty, or PPO
 	Exact        bool    // follow the gradient of the expected reward, without groups and noise; not with RouterR1 or PPO
 	Steps        int     // batches
-	Batch        int     // problems a step
+	Batch        int     // problems per step
 	Group        int     // episodes a problem, at least 2; PPO: 1
 	LR           float64 // Adam's step
 	MeanOnly     bool    // leave out the division by the group's standard deviation, as Dr. GRPO does

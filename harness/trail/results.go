@@ -31,7 +31,7 @@ type Cell struct {
 	Runs      int      `json:"runs,omitempty"`       // of each question; none where benchmarks have their own
 	Accuracy  float64  `json:"accuracy"`             // percent, mean over questions, runs and training seeds or partitions
 	USD       float64  `json:"usd"`                  // of one pass over the questions
-	PerQuery  float64  `json:"usd_per_query"`        // dollars a question
+	PerQuery  float64  `json:"usd_per_query"`        // dollars per question
 	CostShare *float64 `json:"cost_share,omitempty"` // percent of what always asking the strongest expert costs; none where that is nothing
 
 	Gain      *Gain                      `json:"gain,omitempty"`     // of averages; of recordings none, whose gains are made inside each fold

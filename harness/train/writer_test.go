@@ -124,7 +124,7 @@ func TestAPolicyThatWritesTrainsLikeAnyOther(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var want float64 // the mean over two tokens a row: the word and the choice
+		var want float64 // the mean over two tokens per row: the word and the choice
 		for i := range examples {
 			right := topics[i] % 2
 			topic, choice := w[0][2*right:2*right+2], w[1][2*right:2*right+2]
