@@ -27,13 +27,33 @@ func storeFlags() []cli.Flag {
 func runFlags() []cli.Flag {
 	return append(storeFlags(),
 		&cli.BoolFlag{Name: "offline", Usage: "ask no expert: what is not stored is an error (exit code 4)"},
-		&cli.Float64Flag{Name: "max-cost", DefaultText: "no limit", Usage: "stop asking when `USD` are spent by this command, prompts included (exit code 4)"},
-		&cli.Int64Flag{Name: "max-tokens", DefaultText: "no limit", Usage: "stop asking when `N` tokens are spent by this command, prompts included (exit code 4)"},
-		&cli.DurationFlag{Name: "deadline", DefaultText: "none", Usage: "stop asking after `TIME`, as in 7h30m (exit code 4)"},
-		&cli.DurationFlag{Name: "grace", Value: 10 * time.Minute, Usage: "let requests in flight finish for `TIME` after the first Ctrl-C"},
-		&cli.IntFlag{Name: "save-every", Value: 10, Usage: "keep the state of a training every `N` steps: a run that is stopped goes on from there"},
+		&cli.Float64Flag{Name: "max-cost", DefaultText: "no limit", Usage: "stop asking when `USD` are spent by this command, prompts included (exit code 4)", Action: above[float64]("max-cost")},
+		&cli.Int64Flag{Name: "max-tokens", DefaultText: "no limit", Usage: "stop asking when `N` tokens are spent by this command, prompts included (exit code 4)", Action: above[int64]("max-tokens")},
+		&cli.DurationFlag{Name: "deadline", DefaultText: "none", Usage: "stop asking after `TIME`, as in 7h30m (exit code 4)", Action: above[time.Duration]("deadline")},
+		&cli.DurationFlag{Name: "grace", Value: 10 * time.Minute, Usage: "let requests in flight finish for `TIME` after the first Ctrl-C", Action: notBelow[time.Duration]("grace")},
+		&cli.IntFlag{Name: "save-every", Value: 10, Usage: "keep the state of a training every `N` steps: a run that is stopped goes on from there; 0: at none", Action: notBelow[int]("save-every")},
 		pluginFlag(),
 		verboseFlag(), quietFlag())
+}
+
+// above refuses a flag that is 0 or less: what is left of a budget that is spent is not one without a limit.
+func above[T int64 | float64 | time.Duration](name string) func(*cli.Context, T) error {
+	return func(_ *cli.Context, x T) error {
+		if x > 0 {
+			return nil
+		}
+		return usageError{fmt.Errorf("--%s %v: want more than 0", name, x)}
+	}
+}
+
+// notBelow refuses a flag that is less than 0.
+func notBelow[T int | time.Duration](name string) func(*cli.Context, T) error {
+	return func(_ *cli.Context, x T) error {
+		if x >= 0 {
+			return nil
+		}
+		return usageError{fmt.Errorf("--%s %v: want 0 or more", name, x)}
+	}
 }
 
 // changeFlags change a spec before it is planned.

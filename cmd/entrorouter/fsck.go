@@ -25,6 +25,9 @@ func fsckCommand() *cli.Command {
 			if c.NArg() > 0 {
 				return usageError{fmt.Errorf("fsck takes no arguments, got %q; --out names the folder", c.Args().First())}
 			}
+			if !isThere(c.String("out")) {
+				return usageError{fmt.Errorf("there is no folder of runs %s; --out names the folder", c.String("out"))}
+			}
 			look := store.Inspect
 			if c.Bool("repair") {
 				look = store.Mend

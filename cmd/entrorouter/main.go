@@ -67,6 +67,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		},
 	}
 	for _, c := range app.Commands {
+		c.HideHelpCommand = len(c.Subcommands) == 0 // "init h" is of a folder h
 		c.OnUsageError = func(c *cli.Context, err error, _ bool) error {
 			// The flag package writes flags with one hyphen.
 			text := strings.NewReplacer(" for flag -", " for flag --", " for -", " for flag --", ": parse error", "").Replace(err.Error())

@@ -26,15 +26,14 @@ func measurementsFile(dir, experiment string) string {
 // readMeasurements reads what a run left beside its tables.
 func readMeasurements(dir string, r *spec.Resolved) (*metrics.Set, error) {
 	name := measurementsFile(dir, r.Experiment.Name)
-	f, err := os.Open(name)
+	set, err := readSet(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usageError{fmt.Errorf("no measurements %s; make them: entrorouter run %s --figures %s", name, r.Named, strings.TrimSuffix(dir, "/"))}
 	}
-	if err != nil {
-		return nil, err
+	if err == nil && len(set.Measurements) == 0 {
+		err = usageError{fmt.Errorf("%s has no measurements; make them again: entrorouter run %s --figures %s", name, r.Named, strings.TrimSuffix(dir, "/"))}
 	}
-	defer f.Close()
-	return metrics.Read(name, f)
+	return set, err
 }
 
 func readSet(file string) (*metrics.Set, error) {
@@ -43,7 +42,11 @@ func readSet(file string) (*metrics.Set, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return metrics.Read(file, f)
+	set, err := metrics.Read(file, f)
+	if err != nil {
+		return nil, usageError{err}
+	}
+	return set, nil
 }
 
 // measuredIn are the measurement files of a folder.
@@ -82,6 +85,8 @@ func readAllMeasurements(paths []string, asked bool, fill string) (measured *pap
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && !asked:
 			continue
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, nil, usageError{fmt.Errorf("there is no file or folder of measurements %s", name)}
 		case err != nil:
 			return nil, nil, usageError{err}
 		case info.IsDir():
@@ -123,4 +128,10 @@ func readAllMeasurements(paths []string, asked bool, fill string) (measured *pap
 
 func fillFlag(of string) cli.Flag {
 	return &cli.StringFlag{Name: "fill", Usage: "take the measurements of experiments that " + of + " from another `FOLDER`, as in --fill " + committedFigures + "; which they are is said"}
+}
+
+// isThere says whether a file or a folder is there, or may be: who cannot be asked finds out when it is read.
+func isThere(name string) bool {
+	_, err := os.Stat(name)
+	return !errors.Is(err, fs.ErrNotExist)
 }

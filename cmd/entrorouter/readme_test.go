@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/csv"
 	"fmt"
 	"io/fs"
 	"os"
@@ -457,5 +458,41 @@ func TestFilesAndTestsThatTheDocumentsNameAreThere(t *testing.T) {
 	}
 	if files < 50 || tests == 0 {
 		t.Errorf("only %d files and %d tests found", files, tests)
+	}
+}
+
+// The sentence about what EntroRouter saves on recorded pools, which no block of tables holds, says what their claims measured.
+func TestTheSentenceAboutSavingsIsOfTheMeasuredClaims(t *testing.T) {
+	file, err := os.Open(filepath.Join("..", "..", "figures", "claims-measured.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	column := func(name string) int { return slices.Index(rows[0], name) }
+	var saved []float64
+	for _, row := range rows[1:] {
+		scale := row[column("scale")]
+		if row[column("id")] != "saving" || scale == "paper-size" || scale == "large" || strings.Contains(scale, "head-") || strings.Contains(scale, "last-") || strings.Contains(scale, "tiny-") {
+			continue
+		}
+		x, err := strconv.ParseFloat(row[column("value")], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		saved = append(saved, x)
+	}
+	if len(saved) != 9 {
+		t.Fatalf("%d pools, want 9", len(saved))
+	}
+	slices.Sort(saved)
+	want := fmt.Sprintf("On eight EntroRouter saves more, %.0f to %.0f%%, and\n  keeps too little; on one it saves %.0f%%.", saved[1], saved[8], saved[0])
+	for _, page := range []string{"README.md", "docs/findings.md"} {
+		if !strings.Contains(documentText(t, page), want) {
+			t.Errorf("%s does not say %q", page, want)
+		}
 	}
 }

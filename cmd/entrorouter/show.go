@@ -36,7 +36,7 @@ func showCommand() *cli.Command {
 			"paper (default) or large, or a recorded pool. Answers have verdicts and reasons on the set paper; the set large has\n" +
 			"the true success probability of the simulated experts, and a recording what was recorded.\n\n" +
 			"--json: a cell has set, row, benchmark, questions, runs, accuracy (percent), usd (one pass), usd_per_query,\n" +
-			"cost_share (percent of the strongest expert's), gain (of averages: points, accuracy of the coin flip of the same\n" +
+			"cost_share (percent of the dearest expert's), gain (of averages: points, accuracy of the coin flip of the same\n" +
 			"cost, coin (expert: share)), verdicts (of answers: number), trainings (seed, accuracy,\n" +
 			"usd_per_query). A question has problem, weight (in the cell), accuracy, usd, tokens, chosen (expert: share),\n" +
 			"verdicts (share), folds. A problem has set, problem (id, benchmark, text, gold, options, tolerance, level),\n" +
@@ -106,7 +106,7 @@ func showCommand() *cli.Command {
 				slices.SortStableFunc(cells, cellOrders[by])
 			}
 			return show(c, cells, func(w io.Writer) {
-				fmt.Fprintf(w, "set\trow\tbenchmark\tquestions\truns\taccuracy %%\tdollars per pass\tdollars per question\tcost, %% of strongest\taccuracy by training\thull gain = accuracy - that of a coin flip of the same cost\n")
+				fmt.Fprintf(w, "set\trow\tbenchmark\tquestions\truns\taccuracy %%\tdollars per pass\tdollars per question\tcost, %% of dearest\taccuracy by training\thull gain = accuracy - that of a coin flip of the same cost\n")
 				for _, x := range cells {
 					runs := ""
 					if x.Runs > 0 {

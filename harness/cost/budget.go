@@ -37,7 +37,7 @@ func (b *Budget) Begin() error {
 	pending := float64(b.inFlight) / float64(max(1, b.ended)) // of what was spent, so much is under way
 	switch {
 	case b.USD > 0 && b.usd*(1+pending) >= b.USD:
-		return fmt.Errorf("%w: %.2f of %.2f dollars, and %d requests were in flight", ErrSpent, b.usd, b.USD, b.inFlight)
+		return fmt.Errorf("%w: %.4g of %.4g dollars, and %d requests were in flight", ErrSpent, b.usd, b.USD, b.inFlight)
 	case b.Tokens > 0 && float64(b.tokens)*(1+pending) >= float64(b.Tokens):
 		return fmt.Errorf("%w: %d of %d tokens, and %d requests were in flight", ErrSpent, b.tokens, b.Tokens, b.inFlight)
 	}

@@ -116,7 +116,11 @@ func (c *collector) add(r Row) error {
 	case r.Model == "":
 		return wrong("which model answered is not said; name it with --model")
 	case strings.TrimSpace(r.Problem) == "":
-		return wrong("the question has no text; give the questions with --problems")
+		named := ""
+		if c.columns {
+			named = "name its column with --key problem=COLUMN, or "
+		}
+		return wrong("the question has no text; %sgive the questions with --problems", named)
 	case !utf8.ValidString(r.Problem):
 		return wrong("the question is not UTF-8")
 	}

@@ -222,6 +222,7 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"no model":                {"reasoning-gym", Options{CharsPerToken: 4}, gym, "f: result 1: which model answered is not said; name it with --model"},
 		"no tokens":               {"reasoning-gym", Options{Model: "m"}, gym, "f: result 1: the input tokens are not said; --chars-per-token 4"},
 		"no questions":            {"omnisbench", Options{}, omnis, "f: item 1: the question has no text; give the questions with --problems"},
+		"no question column":      {"csv", Options{Model: "m"}, "question,correct\na,1\n", "f:2: the question has no text; name its column with --key problem=COLUMN, or give the questions with --problems"},
 		"no column":               {"csv", Options{Keys: map[string]string{"problem": "q"}}, table, `f: problem is to be read from the column "q", and there is none; there are name, question`},
 		"semicolons":              {"csv", Options{}, "question;model;correct\nA?;x;1\n", "f: its columns seem to be separated by semicolons; separate them by commas"},
 		"tabs":                    {"csv", Options{}, "question\tmodel\nA?\tx\n", "f: its columns seem to be separated by tabs; separate them by commas"},

@@ -8,8 +8,8 @@ import (
 
 func TestProvenanceIsReadBack(t *testing.T) {
 	for line, want := range map[string]Provenance{
-		" Made with seed 1 by backend go on amd64.":                                                          {1, []uint64{1}, "go", "amd64", ""},
-		" Made with seed 5, trained with seed 7, by backend go on arm64.":                                    {5, []uint64{7}, "go", "arm64", ""},
+		" Made with seed 1 by backend go on amd64.":                                                           {1, []uint64{1}, "go", "amd64", ""},
+		" Made with seed 5, trained with seed 7, by backend go on arm64.":                                     {5, []uint64{7}, "go", "arm64", ""},
 		" Made with seed 1 by backend xla:cpu on amd64, AMD EPYC (family 25, model 17, x86-64-v4, cores: 2).": {1, []uint64{1}, "xla:cpu", "amd64", "AMD EPYC (family 25, model 17, x86-64-v4, cores: 2)"},
 	} {
 		got, ok := (&Set{Comment: []string{" Tiny.", line}}).Provenance()

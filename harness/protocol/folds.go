@@ -146,7 +146,7 @@ func (c *recorded) read(ctx context.Context) (err error) {
 		if lacks := (*recording.NoOutcomesError)(nil); errors.As(err, &lacks) && lacks.Model == probe {
 			return fmt.Errorf("%w: folds.probe: %w; name a weak one of these, or none", spec.ErrUsage, err)
 		}
-		return err
+		return fmt.Errorf("pool %s: %w", c.pool.Name, err)
 	}
 	for _, candidate := range own {
 		m, err := c.rec.Find(candidate)
@@ -269,6 +269,9 @@ func firsts(problems []routing.Problem) []int {
 // plan lays out a cross-fit for each partition and row, and the measurements of the pool.
 func (c *recorded) plan() (measured []*steps.Step, err error) {
 	x := &c.Spec.Experiment
+	if x.Folds.K > len(c.problems) {
+		return nil, fmt.Errorf("%w: folds.k is %d, more than the questions of pool %s, %d; a fold has one at least", spec.ErrUsage, x.Folds.K, c.pool.Name, len(c.problems))
+	}
 	again := 0 // questions that share the fold of another of their text
 	for i, f := range firsts(c.problems) {
 		if f != i {

@@ -139,7 +139,7 @@ func (e *experiment) languageModel(row string) (*fit, error) {
 func oneRouter(r *spec.Resolved) error {
 	switch r.Experiment.Protocol {
 	case "folds":
-		return fmt.Errorf("%w: spec %s has protocol folds, whose routers are one a fold; name a spec with protocol split", spec.ErrUsage, r.Experiment.Name)
+		return fmt.Errorf("%w: spec %s has protocol folds, which trains routers on stored answers to measure them, one in each fold, and keeps none for other questions; name a spec with protocol split, as 'entrorouter try' writes one for models on servers", spec.ErrUsage, r.Experiment.Name)
 	case "collapse":
 		return fmt.Errorf("%w: spec %s has protocol collapse, whose policies read no problems; name a spec with protocol split", spec.ErrUsage, r.Experiment.Name)
 	}

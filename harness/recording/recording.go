@@ -200,6 +200,9 @@ func read(ctx context.Context, folder string, s spec.Recorded) (path string, cho
 		return "", nil, nil, err
 	}
 	if len(chosen) == 0 {
+		if len(s.Benchmarks) == 0 {
+			return "", nil, nil, fmt.Errorf("%s: it has no question", path)
+		}
 		return "", nil, nil, fmt.Errorf("%s: no query of benchmarks %s", path, list(s.Benchmarks))
 	}
 

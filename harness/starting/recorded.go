@@ -45,14 +45,17 @@ func Recorded(ctx context.Context, folder, name string, o Origin, now time.Time)
 		return b, err
 	}
 	b = x.beginning()
-	b.Files, err = x.filled(map[string]string{"pool": "pools/" + name + ".yaml", "prices": priceFile(name), "spec": name + ".yaml"})
+	b.Files, err = x.filled(map[string]string{"pool": poolFile(name), "prices": priceFile(name), "spec": name + ".yaml"})
 	return b, err
 }
 
 func priceFile(name string) string { return "prices/" + name + ".yaml" }
 
+func poolFile(name string) string { return "pools/" + name + ".yaml" }
+
 // FillIn returns the price file that an earlier Recorded wrote, with prices that it left to be filled in; there is false where the
-// folder has none yet. A file that is not as Recorded writes it is an error, and so is another price of a model that has one.
+// folder has none yet. A file that is not as Recorded writes it is an error, and so are another price of a model that has one and a
+// pool of other outcomes.
 func FillIn(ctx context.Context, folder, name string, o Origin, now time.Time) (b Beginning, there bool, err error) {
 	path := filepath.Join(folder, filepath.FromSlash(priceFile(name)))
 	before, err := os.ReadFile(path)
@@ -90,9 +93,28 @@ func FillIn(ctx context.Context, folder, name string, o Origin, now time.Time) (
 	if files, err := was.filled(only); err != nil || !bytes.Equal(files[0].Data, before) {
 		return b, true, cmp.Or(err, changed)
 	}
+	if err := x.fits(filepath.Join(folder, filepath.FromSlash(poolFile(name)))); err != nil {
+		return b, true, err
+	}
 	b = x.beginning()
 	b.Files, err = x.filled(only)
 	return b, true, err
+}
+
+// fits says whether a pool that is there, if one is, is of the outcomes as they are now.
+func (x experiment) fits(pool string) error {
+	text, err := os.ReadFile(pool)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	for _, f := range []part{x.Recorded.Queries, x.Recorded.Outcomes} {
+		if !bytes.Contains(text, []byte(f.SHA256)) {
+			return fmt.Errorf("%w: %s is not what it was when %s was written; write sha256: %s there, or delete the files that init wrote and call it again", spec.ErrUsage, filepath.Join(x.Folder, f.Path), pool, f.SHA256)
+		}
+	}
+	return nil
 }
 
 // measured is an experiment on the outcomes in a folder.
@@ -168,10 +190,13 @@ func measured(ctx context.Context, folder, name string, o Origin, now time.Time)
 	for _, c := range all {
 		known[c.Model] = true
 	}
-	x.Train.N = r.Queries.N * 4 / 5 // of five folds four are learned from
+	x.Train.N = r.Queries.N * (x.Folds() - 1) / x.Folds() // all folds but one are learned from
 	identify(x.Experts)
 	return x, priced(x.Experts, o.Prices, known)
 }
+
+// Folds is into how many parts the questions are divided: five, or as many as there are questions.
+func (x experiment) Folds() int { return max(2, min(5, x.Recorded.Queries.N)) }
 
 // beginning says what is left out and to be filled in.
 func (x experiment) beginning() (b Beginning) {

@@ -32,7 +32,7 @@ type Cell struct {
 	Accuracy  float64  `json:"accuracy"`             // percent, mean over questions, runs and training seeds or partitions
 	USD       float64  `json:"usd"`                  // of one pass over the questions
 	PerQuery  float64  `json:"usd_per_query"`        // dollars per question
-	CostShare *float64 `json:"cost_share,omitempty"` // percent of what always asking the strongest expert costs; none where that is nothing
+	CostShare *float64 `json:"cost_share,omitempty"` // percent of what always asking the dearest expert costs; none where that is nothing
 
 	Gain      *Gain                      `json:"gain,omitempty"`     // of averages; of recordings none, whose gains are made inside each fold
 	Verdicts  map[routing.Bucket]float64 `json:"verdicts,omitempty"` // number of answers, averaged over training seeds or partitions

@@ -16,11 +16,11 @@ import (
 // set is an arena with what tables average over.
 type set struct {
 	*book.Arena
-	problems  []routing.Problem // [Q]
-	groups    []group
-	strongest []float64 // [Q] dollars of the strongest expert
-	scored    map[string]*standing
-	read      map[string][]routing.Decision // by the folder of the entry: questions are asked about one after the other
+	problems []routing.Problem // [Q]
+	groups   []group
+	dearest  []float64 // [Q] dollars of the dearest expert
+	scored   map[string]*standing
+	read     map[string][]routing.Decision // by the folder of the entry: questions are asked about one after the other
 }
 
 // group is a column of a table: a benchmark, their average, a stratum.
@@ -60,7 +60,7 @@ func newSet(a *book.Arena, whole bool) *set {
 	for i, q := range a.Question {
 		s.problems[q] = a.Queries[i].Problem
 	}
-	s.strongest = a.Score(a.Always(len(a.Experts) - 1)).USD
+	s.dearest = a.Score(a.Always(len(a.Experts) - 1)).USD
 	average := group{name: metrics.Average, pass: a.Total(), weight: make([]float64, n)}
 	for b, bench := range a.Benchmarks {
 		g := group{name: bench.Name, runs: bench.Runs, pass: bench.Pass, weight: even(n, func(q int) bool { return a.Strata[q] == b })}

@@ -95,14 +95,14 @@ func (t *Trail) notScored(row, set string) error {
 
 func (s *set) cell(row string, g group, of *standing) Cell {
 	c := Cell{Set: s.Title(), Row: row, Benchmark: g.name, Runs: g.runs}
-	strongest := 0.0
+	dearest := 0.0
 	for q, w := range g.weight {
 		if w > 0 {
 			c.Questions++
 		}
 		c.Accuracy += w * of.accuracy[q]
 		c.PerQuery += w * of.usd[q]
-		strongest += w * s.strongest[q]
+		dearest += w * s.dearest[q]
 		if of.verdicts == nil || w == 0 {
 			continue
 		}
@@ -122,8 +122,8 @@ func (s *set) cell(row string, g group, of *standing) Cell {
 		c.Trainings = append(c.Trainings, r)
 	}
 	c.USD = c.PerQuery * g.pass
-	if strongest > 0 {
-		share := 100 * c.PerQuery / strongest
+	if dearest > 0 {
+		share := 100 * c.PerQuery / dearest
 		c.CostShare = &share
 	}
 	return c
