@@ -3,18 +3,22 @@
 package main
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/compare"
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
@@ -84,6 +88,11 @@ func checkCommand() *cli.Command {
 			if c.Bool("json") {
 				err = writeCheckJSON(c.App.Writer, report, result, against)
 			} else {
+				if len(report.Regressions()) > 0 && !paper {
+					if err := writeOtherKnobs(c, r); err != nil {
+						return err
+					}
+				}
 				writeCheck(c.App.Writer, report, r, against, paper, c.Bool("full"))
 				if len(report.Regressions()) > 0 && !paper {
 					fmt.Fprintf(c.App.Writer, "\nTo see which questions moved, check against a run of the version before: entrorouter check %s --against its --out folder.\n", c.Args().First())
@@ -116,4 +125,44 @@ func update(w io.Writer, result *harness.Result, dir string) error {
 	}
 	_, err := fmt.Fprintf(w, "%s: %d lines of measurements\n", name, len(result.Measurements.Measurements))
 	return err
+}
+
+// writeOtherKnobs says in which knobs a spec of a file differs from the built-in one of its name, whose numbers a reference may have:
+// what follows from a knob is no fault of the program.
+func writeOtherKnobs(c *cli.Context, r *spec.Resolved) error {
+	name := r.Experiment.Name
+	if r.Named == name || !slices.Contains(spec.Names(experiments.FS), name) {
+		return nil
+	}
+	builtIn, err := loadFrom(c, experiments.FS, name+".yaml", name)
+	if err != nil {
+		return err
+	}
+	knobs, err := otherKnobs(builtIn, r)
+	if err == nil && len(knobs) > 0 {
+		_, err = fmt.Fprintf(c.App.Writer, "The spec is not the built-in %s (built in -> here): %s.\n\n", name, some(knobs, 8))
+	}
+	return err
+}
+
+// otherKnobs lists what differs between two specs: in knobs of the experiment, which stand by their own names, its pools, prices and benchmarks.
+func otherKnobs(before, after *spec.Resolved) (knobs []string, err error) {
+	var says [2]store.Recipe
+	for i, x := range []*spec.Resolved{before, after} {
+		text, err := x.Canonical()
+		if err != nil {
+			return nil, err
+		}
+		if says[i], err = store.NewRecipe("spec", 1, json.RawMessage(text), nil); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range store.Compare(says[0], says[1]) {
+		knob := strings.TrimPrefix(strings.TrimPrefix(f.Name(), "params."), "experiment.")
+		if knob == "title" { // moves no number
+			continue
+		}
+		knobs = append(knobs, fmt.Sprintf("%s: %s -> %s", knob, orNothing(f.Stored), orNothing(f.Wanted)))
+	}
+	return knobs, nil
 }

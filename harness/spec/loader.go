@@ -149,15 +149,19 @@ func (r *Resolved) Sets() (sets []string) {
 	return sets
 }
 
-// Digest is the SHA-256, in hexadecimal digits, of what a spec says in the end, in canonical form: its knobs and those of its bases, its
-// pools, prices and benchmarks.
-func (r *Resolved) Digest() (string, error) {
-	text, err := Canonical(struct {
+// Canonical is what a spec says in the end, in canonical form: its knobs and those of its bases, its pools, prices and benchmarks.
+func (r *Resolved) Canonical() ([]byte, error) {
+	return Canonical(struct {
 		Experiment Experiment `yaml:"experiment"`
 		Pools      []Pool     `yaml:"pools"`
 		Prices     Prices     `yaml:"prices"`
 		Benchmarks Benchmarks `yaml:"benchmarks"`
 	}{r.Experiment, r.Pools, r.Prices, r.Benchmarks})
+}
+
+// Digest is the SHA-256, in hexadecimal digits, of Canonical.
+func (r *Resolved) Digest() (string, error) {
+	text, err := r.Canonical()
 	if err != nil {
 		return "", err
 	}
