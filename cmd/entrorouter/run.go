@@ -48,8 +48,6 @@ func runCommand() *cli.Command {
 				return usageError{errors.New("--against is empty; name a folder of measurements, or leave it out")}
 			case c.IsSet("against") && c.Bool("update"):
 				return usageError{errors.New("--update writes over what --against compares with; leave one of them out")}
-			case c.IsSet("against") && !isThere(c.String("against")):
-				return usageError{fmt.Errorf("--against %s: there is no such folder; name one that --figures named in another run", shellWord(c.String("against")))}
 			case c.Bool("json") && c.Bool("full"):
 				return usageError{errors.New("--json prints no tables; leave --full out")}
 			}
@@ -61,6 +59,8 @@ func runCommand() *cli.Command {
 				return usageError{fmt.Errorf("--update writes the committed tables, which are those of the spec as it stands; leave %s out", strings.Join(changes.Flags(), " "))}
 			case changes.Any() && c.IsSet("against"):
 				return usageError{fmt.Errorf("--against compares the spec as it stands; leave %s out", strings.Join(changes.Flags(), " "))}
+			case c.IsSet("against") && !isThere(c.String("against")):
+				return usageError{fmt.Errorf("--against %s: there is no such folder; name one that --figures named in another run", shellWord(c.String("against")))}
 			case changes.Any() && !c.IsSet("figures"):
 				folder = filepath.Join(folder, changedFigures) // claims reads what is in the folder itself
 			}
