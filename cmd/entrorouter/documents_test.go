@@ -68,6 +68,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter try", exit: 2, prints: `name the file of questions with --questions FILE`},
 	{command: "entrorouter init FOLDER", as: "entrorouter init logs", why: "with prices", exit: 2, prints: `logs/prices/logs\.yaml is there already`},
 	{command: "entrorouter run logs/logs.yaml --data logs --figures mine/figures", edit: fewerSteps("logs/logs.yaml"), why: "fewer folds and steps", prints: `(?s)Best mixture.*EntroRouter.*written to mine/figures`},
+	{command: "entrorouter route logs/logs.yaml FILE --data logs", as: `printf '{"id":"a","problem":"What is 1 + 1?"}\n' >asked.jsonl && entrorouter route logs/logs.yaml asked.jsonl --data logs`, why: "one question", prints: `^{"id":"a","expert":"(small|medium|large)"`},
 	{command: "entrorouter check logs/logs.yaml --data logs --against logs/reference --update", prints: `logs/reference/logs/measurements\.txt: \d+ lines of measurements`},
 	{command: "entrorouter run logs/vectors.yaml --data logs", edit: ownVectors, why: "fewer folds and steps", prints: `(?s)Best mixture.*EntroRouter`},
 	{command: "mkdir -p mine/pools"},

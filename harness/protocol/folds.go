@@ -110,17 +110,23 @@ func newFolds(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	return run, nil
 }
 
-// planRecorded reads the recording of a pool and plans its steps.
-func planRecorded(ctx context.Context, run *Run, pool spec.Pool) error {
+// openRecorded reads the recording of a pool.
+func openRecorded(ctx context.Context, run *Run, pool spec.Pool) (*recorded, error) {
 	if pool.Recorded == nil {
-		return fmt.Errorf("%w: pool %s is of kind %s; protocol folds needs recorded pools", spec.ErrUsage, pool.Name, pool.Kind)
+		return nil, fmt.Errorf("%w: pool %s is of kind %s; protocol folds needs recorded pools", spec.ErrUsage, pool.Name, pool.Kind)
 	}
 	members, err := steps.OpenPool(pool, run.Spec.Prices)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	c := &recorded{fitting: run.fitting(members), embed: run.embed(members), servers: servers{run, members}}
-	if err := c.read(ctx); err != nil {
+	return c, c.read(ctx)
+}
+
+// planRecorded reads the recording of a pool and plans its steps.
+func planRecorded(ctx context.Context, run *Run, pool spec.Pool) error {
+	c, err := openRecorded(ctx, run, pool)
+	if err != nil {
 		return err
 	}
 	run.Questions[pool.Name] = len(c.problems)
@@ -302,17 +308,9 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 			if row.RowID() == x.Folds.Predictions && !methods.PredictsRates(row.Name) {
 				return nil, fmt.Errorf("%w: folds.predictions: row %s predicts no pass rates; name one that does, of kind logistic for example", spec.ErrUsage, row.RowID())
 			}
-			if methods.AnswersItself(row.Name) {
-				return nil, fmt.Errorf("%w: row %s may answer itself, and recordings hold no answers of a router; leave it out", spec.ErrUsage, row.RowID())
-			}
-			method, err := methods.New(methods.Setup{Method: row, Spec: x, Backend: c.backend, Texts: c.texts, Stages: c.stages, Fits: c.regressions, Models: c.models, Pool: c.pool.Experts, Servers: c.servers, IDs: c.ids, Embed: c.embed, Prices: c.Spec.Prices.Models, Data: c.Options.Data})
+			method, err := c.method(row)
 			if err != nil {
 				return nil, err
-			}
-			for _, m := range methods.Endpoints(method) {
-				if m.URL == "" {
-					return nil, fmt.Errorf("%w: row %s: model %q has no url, and recorded pools have no simulated routers; give it a url", spec.ErrUsage, row.RowID(), m.Model)
-				}
 			}
 			f := &crossFit{row: row, shown: slices.Contains(trained, row.RowID())}
 			params := source()
@@ -371,6 +369,23 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 		}
 	}
 	return measured, nil
+}
+
+// method is what a row is fitted with.
+func (c *recorded) method(row spec.Method) (routing.Method, error) {
+	if methods.AnswersItself(row.Name) {
+		return nil, fmt.Errorf("%w: row %s may answer itself, and recordings hold no answers of a router; leave it out", spec.ErrUsage, row.RowID())
+	}
+	method, err := methods.New(methods.Setup{Method: row, Spec: &c.Spec.Experiment, Backend: c.backend, Texts: c.texts, Stages: c.stages, Fits: c.regressions, Models: c.models, Pool: c.pool.Experts, Servers: c.servers, IDs: c.ids, Embed: c.embed, Prices: c.Spec.Prices.Models, Data: c.Options.Data})
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range methods.Endpoints(method) {
+		if m.URL == "" {
+			return nil, fmt.Errorf("%w: row %s: model %q has no url, and recorded pools have no simulated routers; give it a url", spec.ErrUsage, row.RowID(), m.Model)
+		}
+	}
+	return method, nil
 }
 
 // courseFile is where a cross-fit keeps what the training of a fold went through.
@@ -607,8 +622,7 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, f *cross
 	if train, err = c.fewer(train, row.Train, p.seed); err != nil {
 		return out, err
 	}
-	examples := c.examples(train, c.kappa(row))
-	set := routing.TrainSet{Experts: c.pool.Experts, C: routing.Costs(c.pool.Experts, x.CUnit), SFT: examples, RL: examples}
+	set := c.trainSet(train, row)
 	work := routing.Work{
 		Seed: seed.Seed(x.Evaluate.Seeds[0]).Derive("fold", p.seed, fold), Log: c.Options.Log, Unfinished: unfinished, Every: c.Options.Every, Say: c.Options.Progress.Say,
 	}
@@ -664,6 +678,12 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, f *cross
 	out.knobs = knob.Knobs()
 	out.sweep, err = sweepOf(ctx, knob, queries)
 	return out, err
+}
+
+// trainSet is what a row may learn from training questions.
+func (c *recorded) trainSet(train []int, row spec.Method) routing.TrainSet {
+	examples := c.examples(train, c.kappa(row))
+	return routing.TrainSet{Experts: c.pool.Experts, C: routing.Costs(c.pool.Experts, c.Spec.Experiment.CUnit), SFT: examples, RL: examples}
 }
 
 // fewer returns n of the training questions, those with the smallest Hash("<1000 + seed of the partition>|<id>"): each

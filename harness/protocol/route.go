@@ -4,7 +4,9 @@ package protocol
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -12,6 +14,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
 )
@@ -34,7 +37,12 @@ type Routed struct {
 // whose fit is not stored or left nothing to load, or whose kind is no methods.Loader, is fitted, which makes again the
 // router of its run byte for byte. Profiles are read from the store and measured first if it does not have them. What the router leaves (checkpoint,
 // curves, trajectories of a served policy) goes to dir, nowhere if it is empty.
+//
+// Under protocol folds no fit is kept: the row is fitted to all questions of the pool, of which the spec must have one.
 func Route(ctx context.Context, r *spec.Resolved, o steps.Options, row string, queries []routing.Query, dir string) ([]Routed, error) {
+	if r.Experiment.Protocol == "folds" {
+		return routeRecorded(ctx, r, o, row, queries, dir)
+	}
 	if err := oneRouter(r); err != nil {
 		return nil, err
 	}
@@ -139,7 +147,7 @@ func (e *experiment) languageModel(row string) (*fit, error) {
 func oneRouter(r *spec.Resolved) error {
 	switch r.Experiment.Protocol {
 	case "folds":
-		return fmt.Errorf("%w: spec %s has protocol folds, which trains routers on stored answers to measure them, one in each fold, and keeps none for other questions; name a spec with protocol split, as 'entrorouter try' writes one for models on servers", spec.ErrUsage, r.Experiment.Name)
+		return fmt.Errorf("%w: spec %s has protocol folds, whose routers are one in each fold and not kept; name a spec with protocol split", spec.ErrUsage, r.Experiment.Name)
 	case "collapse":
 		return fmt.Errorf("%w: spec %s has protocol collapse, whose policies read no problems; name a spec with protocol split", spec.ErrUsage, r.Experiment.Name)
 	}
@@ -148,19 +156,75 @@ func oneRouter(r *spec.Resolved) error {
 
 // routable is the fit of a row, with its first seed, if it can decide about new problems.
 func (e *experiment) routable(row string) (*fit, error) {
+	i, err := routableRow(&e.Spec.Experiment, row)
+	if err != nil {
+		return nil, err
+	}
+	return e.fits[i][0], nil
+}
+
+// routableRow is the index of a row that can decide about new problems.
+func routableRow(x *spec.Experiment, row string) (int, error) {
 	var ids []string
-	for i, m := range e.Spec.Experiment.Methods {
+	for i, m := range x.Methods {
 		ids = append(ids, m.RowID())
 		if m.RowID() != row {
 			continue
 		}
-		f := e.fits[i][0]
-		if f.hindsight {
-			return nil, fmt.Errorf("%w: row %s reads the outcomes of what it routes; name a router", spec.ErrUsage, row)
+		if methods.Hindsight(m.Name) {
+			return 0, fmt.Errorf("%w: row %s reads the outcomes of what it routes; name a router", spec.ErrUsage, row)
 		}
-		return f, nil
+		return i, nil
 	}
-	return nil, fmt.Errorf("%w: spec %s has no row %q; it has: %s", spec.ErrUsage, e.Spec.Experiment.Name, row, strings.Join(ids, ", "))
+	return 0, fmt.Errorf("%w: spec %s has no row %q; it has: %s", spec.ErrUsage, x.Name, row, strings.Join(ids, ", "))
+}
+
+// routeRecorded is Route by a row of recorded answers.
+func routeRecorded(ctx context.Context, r *spec.Resolved, o steps.Options, row string, queries []routing.Query, dir string) (out []Routed, err error) {
+	x := &r.Experiment
+	i, err := routableRow(x, row)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(r.Pools) != 1:
+		return nil, fmt.Errorf("%w: spec %s has %d pools; name a spec of one, such as {name: mine, base: %[2]s.yaml, pools: [%[4]s]}", spec.ErrUsage, x.Name, len(r.Pools), r.Pools[0].Name)
+	case len(x.Evaluate.Seeds) == 0 || len(x.Folds.Seeds) == 0:
+		return nil, fmt.Errorf("%w: spec %s has no training seed or no partition", spec.ErrUsage, x.Name)
+	case o.Data == "":
+		return nil, fmt.Errorf("%w: spec %s reads recorded outcomes; say in which folder with --data DIR", spec.ErrUsage, x.Name)
+	}
+	run, err := begin(r, o)
+	if err != nil {
+		return nil, err
+	}
+	defer run.Close()
+	c, err := openRecorded(ctx, run, r.Pools[0])
+	if err != nil {
+		return nil, err
+	}
+	m := x.Methods[i]
+	method, err := c.method(m)
+	if err != nil {
+		return nil, err
+	}
+	train := make([]int, len(c.problems))
+	for q := range train {
+		train[q] = q
+	}
+	if train, err = c.fewer(train, m.Train, x.Folds.Seeds[0]); err != nil {
+		return nil, err
+	}
+	set := c.trainSet(train, m)
+	router, err := method.Fit(ctx, set, routing.Work{Seed: seed.Seed(x.Evaluate.Seeds[0]).Derive("all questions"), Dir: dir, Log: c.Options.Log, Say: c.Options.Progress.Say})
+	if unfit := (*routing.Unfit)(nil); errors.As(err, &unfit) {
+		return nil, fmt.Errorf("%w: row %s could not be fitted: %s; name another row", spec.ErrUsage, row, unfit.Why)
+	} else if err != nil {
+		return nil, err
+	}
+	if closer, ok := router.(io.Closer); ok {
+		defer func() { err = errors.Join(err, closer.Close()) }()
+	}
+	return decided(ctx, x, m, c.pool.Experts, meanDollars(c.pool.Experts, set.RL), router, queries)
 }
 
 // route is Route with a fit.
@@ -182,7 +246,12 @@ func (e *experiment) decide(ctx context.Context, f *fit, router routing.Router, 
 	if err != nil {
 		return nil, err
 	}
-	_, reads := methods.LanguageModel(f.row, &e.Spec.Experiment)
+	return decided(ctx, &e.Spec.Experiment, f.row, e.pool.Experts, usd, router, queries)
+}
+
+// decided routes queries by the router of a row. usd [M] is what a question costs each expert.
+func decided(ctx context.Context, x *spec.Experiment, row spec.Method, experts []routing.Expert, usd []float64, router routing.Router, queries []routing.Query) ([]Routed, error) {
+	_, reads := methods.LanguageModel(row, x)
 	start := time.Now()
 	decisions, err := router.Route(ctx, queries)
 	if err != nil {
@@ -198,21 +267,21 @@ func (e *experiment) decide(ctx context.Context, f *fit, router routing.Router, 
 		}
 		out[i].Expert = routing.SelfID
 		if chosen != routing.Self {
-			out[i].Expert = e.pool.Experts[chosen].ID
+			out[i].Expert = experts[chosen].ID
 		}
 		for _, c := range d.Calls {
-			out[i].Calls = append(out[i].Calls, e.pool.Experts[c.Expert].ID)
+			out[i].Calls = append(out[i].Calls, experts[c.Expert].ID)
 		}
-		asked := d.Asked(len(e.pool.Experts))
-		for m, x := range e.pool.Experts {
-			out[i].Prob[x.ID] = d.Prob[m]
+		asked := d.Asked(len(experts))
+		for m, expert := range experts {
+			out[i].Prob[expert.ID] = d.Prob[m]
 			out[i].USD += asked[m] * usd[m]
 		}
 		if reads {
 			out[i].Tokens, out[i].MS = d.Usage.In+d.Usage.Out, ms
 		}
 		if d.Answer != nil {
-			out[i].Answer, out[i].USD = d.Answer.Text, d.Paid(e.pool.Experts, e.Spec.Experiment.CountInput)
+			out[i].Answer, out[i].USD = d.Answer.Text, d.Paid(experts, x.CountInput)
 		}
 	}
 	return out, nil

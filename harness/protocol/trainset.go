@@ -16,13 +16,18 @@ func (e *experiment) meanDollars(ctx context.Context) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	mean := make([]float64, len(e.pool.Experts))
+	return meanDollars(e.pool.Experts, examples), nil
+}
+
+// meanDollars is what a training question costs each expert, [M].
+func meanDollars(experts []routing.Expert, examples []routing.Example) []float64 {
+	mean := make([]float64, len(experts))
 	for _, x := range examples {
 		for m, v := range x.USD {
 			mean[m] += v / float64(len(examples))
 		}
 	}
-	return mean, nil
+	return mean
 }
 
 // trainSet reads what methods may learn from.
