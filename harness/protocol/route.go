@@ -249,8 +249,8 @@ func (e *experiment) decide(ctx context.Context, f *fit, router routing.Router, 
 	return decided(ctx, &e.Spec.Experiment, f.row, e.pool.Experts, usd, router, queries)
 }
 
-// decided routes queries by the router of a row. usd [M] is what a question costs each expert.
-func decided(ctx context.Context, x *spec.Experiment, row spec.Method, experts []routing.Expert, usd []float64, router routing.Router, queries []routing.Query) ([]Routed, error) {
+// decided routes queries by the router of a row. usd [M] is what a question costs each expert of the pool.
+func decided(ctx context.Context, x *spec.Experiment, row spec.Method, pool []routing.Expert, usd []float64, router routing.Router, queries []routing.Query) ([]Routed, error) {
 	_, reads := methods.LanguageModel(row, x)
 	start := time.Now()
 	decisions, err := router.Route(ctx, queries)
@@ -267,13 +267,13 @@ func decided(ctx context.Context, x *spec.Experiment, row spec.Method, experts [
 		}
 		out[i].Expert = routing.SelfID
 		if chosen != routing.Self {
-			out[i].Expert = experts[chosen].ID
+			out[i].Expert = pool[chosen].ID
 		}
 		for _, c := range d.Calls {
-			out[i].Calls = append(out[i].Calls, experts[c.Expert].ID)
+			out[i].Calls = append(out[i].Calls, pool[c.Expert].ID)
 		}
-		asked := d.Asked(len(experts))
-		for m, expert := range experts {
+		asked := d.Asked(len(pool))
+		for m, expert := range pool {
 			out[i].Prob[expert.ID] = d.Prob[m]
 			out[i].USD += asked[m] * usd[m]
 		}
@@ -281,7 +281,7 @@ func decided(ctx context.Context, x *spec.Experiment, row spec.Method, experts [
 			out[i].Tokens, out[i].MS = d.Usage.In+d.Usage.Out, ms
 		}
 		if d.Answer != nil {
-			out[i].Answer, out[i].USD = d.Answer.Text, d.Paid(experts, x.CountInput)
+			out[i].Answer, out[i].USD = d.Answer.Text, d.Paid(pool, x.CountInput)
 		}
 	}
 	return out, nil
