@@ -394,7 +394,7 @@ func TestXLAALanguageModelDecidesAsOnTheGoBackend(t *testing.T) {
 	for _, backend := range []string{"go", "xla"} {
 		r := toy.Load(t, filepath.Join("..", "experiments", "lm-tiny.yaml"))
 		x := &r.Experiment
-		x.Policy.Backend, x.GRPO.Steps, x.Large, x.Outputs = backend, 4, 0, x.Outputs[:1]
+		x.Policy.Backend, x.GRPO.Steps, x.Large, x.Outputs = backend, 2, 0, x.Outputs[:1]
 		x.Methods = slices.DeleteFunc(x.Methods, func(m spec.Method) bool { return m.Name != "entrorouter" && m.Name != "sft" && m.Name != "fixed" })
 		out := t.TempDir()
 		if _, err := Run(t.Context(), r, Options{Out: out, Plugin: plugin}); err != nil {
@@ -430,8 +430,9 @@ func TestXLAALanguageModelDecidesAsOnTheGoBackend(t *testing.T) {
 			fits[backend][id] = fit{curve.Points, decisions}
 		}
 	}
-	// What float32 rounds grows over 75 steps of Stage I. In Stage II rollouts are drawn, and one that falls otherwise moves more than rounding.
-	for id, apart := range map[string]float64{"sft": 1e-3, "entrorouter": 5e-2} {
+	// What float32 rounds grows with the steps, and by more than rounding as soon as a rollout of Stage II falls otherwise, which its reward shows: two steps
+	// of it are few enough for the same rollouts.
+	for id, apart := range map[string]float64{"sft": 1e-3, "entrorouter": 1e-2} {
 		a, b := fits["go"][id], fits["xla"][id]
 		if len(a.points) != len(b.points) || len(a.decisions) != len(b.decisions) || len(a.decisions) == 0 {
 			t.Fatalf("%s: %d steps and %d decisions of Go, %d and %d of XLA", id, len(a.points), len(a.decisions), len(b.points), len(b.decisions))
@@ -439,6 +440,9 @@ func TestXLAALanguageModelDecidesAsOnTheGoBackend(t *testing.T) {
 		loss, entropy, prob, asked := 0.0, 0.0, 0.0, map[int]int{}
 		for i, p := range a.points {
 			loss, entropy = max(loss, math.Abs(p.Loss-b.points[i].Loss)), max(entropy, math.Abs(p.Entropy-b.points[i].Entropy))
+			if math.Abs(p.Reward-b.points[i].Reward) > 1e-4 { // NaN in Stage I
+				t.Errorf("%s: step %d has the reward %v with Go and %v with XLA: other rollouts were drawn", id, i+1, p.Reward, b.points[i].Reward)
+			}
 		}
 		for i, d := range a.decisions {
 			other := b.decisions[i]
