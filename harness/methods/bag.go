@@ -57,20 +57,15 @@ func (b *bag) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 	}
 	experts := len(train.Experts)
 	descent := learn.Descent{Epochs: b.Epochs, Batch: b.Batch, LR: b.LR, Decay: b.Decay}
-	key, err := predict.KeyOfFit(fmt.Sprintln("bag", work.Seed, b.Hidden, b.Dropout, descent), b.reading.Of, b.L2, examples, predict.RatesAndDollars)
+	c, err := predict.NewCorpus(ctx, examples, len(examples), b.reading, features.Set.Rows)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("method bag: %w", err)
 	}
-	learned, err := predict.Once(b.fits, key, func() (t predict.Textual[*learn.Embeddings], err error) {
-		c, err := predict.NewCorpus(ctx, examples, len(examples), b.reading, features.Set.Rows)
-		if err != nil {
-			return t, err
-		}
-		return predict.FitTexts(ctx, c, experts, b.L2, false, work.Log, func(d learn.Design) (*learn.Embeddings, float64, error) {
-			net, err := learn.FitEmbeddings(ctx, d, predict.Labels(c.Examples, experts, predict.PassRate), b.Hidden, b.Dropout, descent,
-				work.Seed.Derive("bag", "weights"), work.Seed.Derive("bag", "batches"))
-			return net, b.Decay, err
-		})
+	by := predict.Regression{L2: b.L2, Fits: b.fits, Log: work.Log}
+	learned, err := predict.FitTexts(ctx, c, experts, by, fmt.Sprintln("bag", work.Seed, b.Hidden, b.Dropout, descent), func(d learn.Design) (*learn.Embeddings, float64, error) {
+		net, err := learn.FitEmbeddings(ctx, d, predict.Labels(c.Examples, experts, predict.PassRate), b.Hidden, b.Dropout, descent,
+			work.Seed.Derive("bag", "weights"), work.Seed.Derive("bag", "batches"))
+		return net, b.Decay, err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("method bag: %w", err)

@@ -27,13 +27,14 @@ type difficulty struct {
 	Features spec.Features `yaml:"features"`
 
 	reading features.Reading
+	fits    *predict.Fits
 }
 
 // difficultyChosen says below tables what the defaults owe to recorded answers.
 const difficultyChosen = "Difficulty: form and features, not penalties, chosen in an earlier study where they were among the best on pool qwen2_o1mini."
 
 func newDifficulty(s Setup) (routing.Method, error) {
-	d := &difficulty{L2: predict.PenaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure)}
+	d := &difficulty{L2: predict.PenaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), fits: s.Fits}
 	if err := spec.DecodeParams(s.Method, d); err != nil {
 		return nil, err
 	}
@@ -55,7 +56,8 @@ func (d *difficulty) Fit(ctx context.Context, train routing.TrainSet, work routi
 	if err != nil {
 		return nil, err
 	}
-	learned, err := predict.FitTexts(ctx, c, experts, d.L2, false, work.Log, func(all learn.Design) (learn.Bottleneck, float64, error) {
+	by := predict.Regression{L2: d.L2, Fits: d.fits, Log: work.Log}
+	learned, err := predict.FitTexts(ctx, c, experts, by, "one score a problem", func(all learn.Design) (learn.Bottleneck, float64, error) {
 		return learn.FitBottleneck(ctx, all, predict.Labels(c.Examples, experts, predict.PassRate), d.L2)
 	})
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
-// Rows that share a regression decide as those that fit it each; other problems, penalties, features or dollars are another one.
+// Rows that share a regression decide as those that fit it each; other problems, penalties or features are another one.
 func TestARegressionIsFittedOnce(t *testing.T) {
 	set, fewer, qs := routingtest.Planted(80), routingtest.Planted(60), routingtest.Fresh(20)
 	memory, said := predict.NewFits(100), fitsSaid{}
@@ -22,23 +22,31 @@ func TestARegressionIsFittedOnce(t *testing.T) {
 		kind, params string
 		set          routing.TrainSet
 		seed         seed.Seed
-		known        int // after it
+		known        int // regressions fitted until then
 	}{
-		{"logistic", "", set, 1, 1},
-		{"forc", "cost: predicted", set, 1, 2}, // the same on all problems, and one on four fifths of them, with means for dollars
-		{"forc", "strategy: cost", set, 1, 3},  // on all problems too
+		{"logistic", "", set, 1, 2},            // pass rates and dollars
+		{"forc", "cost: predicted", set, 1, 3}, // the same on all problems, and pass rates on four fifths of them
+		{"forc", "strategy: cost", set, 1, 3},  // with means for dollars
 		{"entroplus", "", set, 1, 3},           // the same
 		{"entroplus", "", set, 2, 3},
-		{"logistic", "l2: [3]", set, 1, 4},
-		{"logistic", "features: {read: [words]}", set, 1, 5},
-		{"logistic", "", fewer, 1, 6},
-		{"bag", "epochs: 1", set, 1, 7},
-		{"mean", "of: [{name: logistic}, {name: bag, params: {epochs: 1}}]", set, 1, 7},
-		{"bag", "epochs: 1", set, 2, 8},
-		{"bag", "{epochs: 1, dropout: 0.1}", set, 1, 9},
-		{"routerr1", "{steps: 5, assimilation: 0.5}", set, 1, 10},
-		{"xrouter", "{steps: 5, assimilation: 0}", set, 2, 10},
-		{"xrouter", "{steps: 5, assimilation: 0, l2: 10}", set, 2, 11},
+		{"logistic", "l2: [3]", set, 1, 5},
+		{"logistic", "features: {read: [words]}", set, 1, 7},
+		{"logistic", "", fewer, 1, 9},
+		{"bag", "epochs: 1", set, 1, 10}, // with the dollars of logistic
+		{"mean", "of: [{name: logistic}, {name: bag, params: {epochs: 1}}]", set, 1, 10},
+		{"bag", "epochs: 1", set, 2, 11},
+		{"bag", "{epochs: 1, dropout: 0.1}", set, 1, 12},
+		{"difficulty", "", set, 1, 13}, // with the dollars of logistic
+		{"difficulty", "l2: [3]", set, 1, 14},
+		{"knn", "", set, 1, 15}, // how many neighbours
+		{"knn", "guard: 1", set, 1, 15},
+		{"mean", "of: [{name: logistic}, {name: knn}]", set, 2, 15},
+		{"knn", "most: 60", set, 1, 16},
+		{"knn", "k: [5, 10]", set, 1, 17},
+		{"knn", "", fewer, 1, 18},
+		{"routerr1", "{steps: 5, assimilation: 0.5}", set, 1, 19},
+		{"xrouter", "{steps: 5, assimilation: 0}", set, 2, 19},
+		{"xrouter", "{steps: 5, assimilation: 0, l2: 10}", set, 2, 20},
 	} {
 		decisions := func(fits *predict.Fits, log *slog.Logger) []routing.Decision {
 			s := setup(t, c.kind, c.params)

@@ -36,10 +36,11 @@ type knn struct {
 	Guard float64 `yaml:"guard,omitempty" in:"[0,100]"` // standard errors by which the nearest must prove a cheaper expert worse; 0: utility decides
 
 	reading features.Reading
+	fits    *predict.Fits
 }
 
 func newKNN(s Setup) (routing.Method, error) {
-	k := &knn{K: []int{10, 20, 40, 80, 160}, Prior: 2, Most: 4000, Features: s.textFeatures(spec.ReadWords)}
+	k := &knn{K: []int{10, 20, 40, 80, 160}, Prior: 2, Most: 4000, Features: s.textFeatures(spec.ReadWords), fits: s.Fits}
 	if err := spec.DecodeParams(s.Method, k); err != nil {
 		return nil, err
 	}
@@ -67,10 +68,19 @@ func (k *knn) Fit(ctx context.Context, train routing.TrainSet, work routing.Work
 		of.Known = append(of.Known, profiledText{e.Problem.Text, e.Kappa, e.USD})
 	}
 	r := k.neighbours(of, c.Rows)
-	if of.K, err = k.choose(ctx, r, c.Rows); err != nil {
+	key, err := predict.KeyOfFit(fmt.Sprintln("nearest", k.K, k.Prior, k.Most), k.reading.Of, nil, c.Examples, func(e routing.Example) []float64 { return slices.Concat(e.Kappa, e.USD) })
+	if err != nil {
 		return nil, err
 	}
-	work.Log.Debug("nearest neighbours kept", "problems", len(r.known), "k", of.K)
+	tried, err := predict.Once(k.fits, key, func() (*trial, error) {
+		n, err := k.choose(ctx, r, c.Rows)
+		work.Log.Debug("fitted to texts", "what", "number of neighbours", "problems", len(r.known), "k", n)
+		return &trial{k: n}, err
+	})
+	if err != nil {
+		return nil, err
+	}
+	of.K, r.scored = tried.k, &tried.scored
 	return predict.Keep(train.Experts, work, of, func(of neighbourhood) (routing.Router, error) { return k.router(r, of), nil })
 }
 
@@ -92,6 +102,12 @@ func (k *knn) Load(ctx context.Context, experts []routing.Expert, from string, w
 	})
 }
 
+// trial is what rows share that read the same problems: what takes long, and not the index, which is large.
+type trial struct {
+	k      int
+	scored predict.Memory // of k neighbours
+}
+
 // neighbourhood is what a fit learns.
 type neighbourhood struct {
 	Features features.Set   `json:"features"`
@@ -110,7 +126,7 @@ type profiledText struct {
 
 // neighbours indexes what is known, of which rows are the features.
 func (k *knn) neighbours(of neighbourhood, rows []policy.Row) neighbours {
-	return neighbours{prior: k.Prior, known: of.Known, index: learn.NewIndex(rows), usd: of.USD, pass: of.Pass}
+	return neighbours{prior: k.Prior, known: of.Known, index: learn.NewIndex(rows), usd: of.USD, pass: of.Pass, scored: new(predict.Memory)}
 }
 
 // limit implements limited.
@@ -184,7 +200,7 @@ func (r neighbours) worse(near []learn.Neighbour) []float64 {
 
 // useful is a utility router by the nearest.
 func (r neighbours) useful(of neighbourhood) routing.Router {
-	return predict.NewUtility(len(r.usd), predict.DollarUnit(r.usd), func(ctx context.Context, texts []string) ([]predict.Scores, error) {
+	return predict.NewUtility(len(r.usd), predict.DollarUnit(r.usd), r.scored.Predictor(func(ctx context.Context, texts []string) ([]predict.Scores, error) {
 		rows, err := of.Features.Directions(ctx, texts)
 		if err != nil {
 			return nil, err
@@ -192,7 +208,7 @@ func (r neighbours) useful(of neighbourhood) routing.Router {
 		return parallel.Map(ctx, len(rows), func(i int) predict.Scores {
 			return r.scores(r.nearest(rows[i], texts[i], 0, of.K), of.K)
 		})
-	})
+	}))
 }
 
 // choose returns the k of the grid with the least log loss, summed over the experts, on the first fifth of the rows
@@ -233,6 +249,7 @@ type neighbours struct {
 	index     learn.Index
 	usd, pass []float64 // [M] means of all training problems
 	prior     float64
+	scored    *predict.Memory
 }
 
 // nearest returns up to k of the known problems from the first on, nearest first. A problem of the same text is left out.

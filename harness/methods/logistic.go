@@ -66,17 +66,12 @@ func (l *logistic) Load(_ context.Context, experts []routing.Expert, from string
 
 // fit returns what predicts pass rates and dollars of the experts on texts.
 func (l *logistic) fit(ctx context.Context, examples []routing.Example, experts int, work routing.Work) (t predict.Textual[learn.Logits], err error) {
-	key, err := predict.KeyOfFit("logistic, dollars "+l.Cost, l.reading.Of, l.L2, examples, predict.RatesAndDollars)
+	c, err := predict.NewCorpus(ctx, slices.Clone(examples), len(examples), l.reading, features.Set.Rows)
 	if err != nil {
 		return t, err
 	}
-	return predict.Once(l.fits, key, func() (t predict.Textual[learn.Logits], err error) {
-		c, err := predict.NewCorpus(ctx, slices.Clone(examples), len(examples), l.reading, features.Set.Rows)
-		if err != nil {
-			return t, err
-		}
-		return predict.FitTexts(ctx, c, experts, l.L2, l.Cost == "mean", work.Log, func(d learn.Design) (learn.Logits, float64, error) {
-			return learn.FitLogits(ctx, d, predict.Labels(c.Examples, experts, predict.PassRate), l.L2)
-		})
+	by := predict.Regression{L2: l.L2, MeanCost: l.Cost == "mean", Fits: l.fits, Log: work.Log}
+	return predict.FitTexts(ctx, c, experts, by, "logistic regression", func(d learn.Design) (learn.Logits, float64, error) {
+		return learn.FitLogits(ctx, d, predict.Labels(c.Examples, experts, predict.PassRate), l.L2)
 	})
 }

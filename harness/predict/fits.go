@@ -84,6 +84,3 @@ func KeyOfFit(kind string, of spec.Features, l2 []float64, examples []routing.Ex
 	}
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
-
-// RatesAndDollars are what a regression of both learns from an example.
-func RatesAndDollars(e routing.Example) []float64 { return slices.Concat(e.Kappa, e.USD) }

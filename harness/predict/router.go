@@ -51,9 +51,40 @@ type Predictor func(ctx context.Context, keys []string) ([]Scores, error)
 // Scores are what a router expects of the experts on one question, [M].
 type Scores struct{ Pass, USD []float64 }
 
+// Memory is scores that were predicted before, by key: about 200 bytes a question. It forgets nothing. Safe for concurrent use; the zero value remembers nothing yet.
+type Memory struct {
+	lock  sync.Mutex
+	known map[string]Scores
+}
+
+// Predictor asks predict for what it does not know yet. All that are made from one memory have to expect the same.
+func (m *Memory) Predictor(predict Predictor) Predictor {
+	return func(ctx context.Context, keys []string) ([]Scores, error) {
+		m.lock.Lock()
+		defer m.lock.Unlock()
+		if unknown := routing.Distinct(keys, func(key string) bool { _, known := m.known[key]; return known }); len(unknown) > 0 {
+			found, err := predict(ctx, unknown)
+			if err != nil {
+				return nil, err
+			}
+			if m.known == nil {
+				m.known = map[string]Scores{}
+			}
+			for i, s := range found {
+				m.known[unknown[i]] = s
+			}
+		}
+		all := make([]Scores, len(keys))
+		for i, key := range keys {
+			all[i] = m.known[key]
+		}
+		return all, nil
+	}
+}
+
 // Router expects scores of the experts on a question and chooses by them and by its knob.
 //
-// It keeps the scores of every question it was asked about: about 200 bytes a question, for as long as the router lives. It is safe for concurrent use.
+// It keeps the scores of every question it was asked about, for as long as the router lives. It is safe for concurrent use.
 type Router struct {
 	byID    bool // questions are predicted from the ids of their problems, and not from their texts
 	predict Predictor
@@ -61,9 +92,6 @@ type Router struct {
 	choose  func(s Scores, knob float64) int
 	knobs   []float64 // dearest first
 	knob    float64   // of Route
-
-	lock  sync.Mutex
-	known map[string]Scores // by key
 }
 
 // NewUtility picks argmax_m pass(m) - mu*usd(m)/unit, mu being its knob. Raising mu never raises the predicted
@@ -108,7 +136,7 @@ func Certain(p []float64) []float64 {
 
 // NewRouter starts at the first of its knobs.
 func NewRouter(experts int, knobs []float64, predict Predictor, choose func(s Scores, knob float64) int) *Router {
-	return &Router{predict: predict, experts: experts, choose: choose, knobs: knobs, knob: knobs[0], known: map[string]Scores{}}
+	return &Router{predict: new(Memory).Predictor(predict), experts: experts, choose: choose, knobs: knobs, knob: knobs[0]}
 }
 
 // SetKnob sets the knob of Route, before the router is used.
@@ -151,30 +179,5 @@ func (r *Router) Expects(ctx context.Context, keys []string) ([]Scores, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	if err := r.learn(ctx, keys); err != nil {
-		return nil, err
-	}
-	all := make([]Scores, len(keys))
-	for i, key := range keys {
-		all[i] = r.known[key]
-	}
-	return all, nil
-}
-
-// learn predicts the scores of questions that are not known yet.
-func (r *Router) learn(ctx context.Context, questions []string) error {
-	keys := routing.Distinct(questions, func(key string) bool { _, known := r.known[key]; return known })
-	if len(keys) == 0 {
-		return nil
-	}
-	found, err := r.predict(ctx, keys)
-	if err != nil {
-		return err
-	}
-	for i, s := range found {
-		r.known[keys[i]] = s
-	}
-	return nil
+	return r.predict(ctx, keys)
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -73,33 +74,58 @@ func (t Textual[P]) Restored(by features.Reading) (_ routing.Router, err error) 
 	return t.Router()
 }
 
+// Regression is how pass rates and dollars are fitted to texts.
+type Regression struct {
+	L2       []float64 // penalties to choose from, strongest first
+	MeanCost bool      // dollars are the experts' means, whatever the text
+	Fits     *Fits     // has what rows share; nil: nothing is shared
+	Log      *slog.Logger
+}
+
 // FitTexts returns what predicts pass rates, by what fitPass fits to the rows and the penalty it chose, and dollars: by
-// regression with a penalty chosen from grid, or the experts' means.
-func FitTexts[P Passing](ctx context.Context, c Corpus, experts int, grid []float64, meanCost bool, log *slog.Logger, fitPass func(d learn.Design) (P, float64, error)) (Textual[P], error) {
-	d := learn.NewDesign(c.Rows, c.Width())
+// regression, or the experts' means. kind is what fitPass follows from beside features, penalties and pass rates.
+func FitTexts[P Passing](ctx context.Context, c Corpus, experts int, by Regression, kind string, fitPass func(d learn.Design) (P, float64, error)) (Textual[P], error) {
+	design := sync.OnceValue(func() learn.Design { return learn.NewDesign(c.Rows, c.Width()) })
 	t := Textual[P]{Features: c.Set}
 	t.USD, _ = routing.Means(c.Examples, experts)
-	var passL2, usdL2 float64
 	var g errgroup.Group
 	g.Go(func() (err error) {
 		defer crash.Exit()
-		t.Pass, passL2, err = fitPass(d)
+		t.Pass, err = fitOnce(by, c, "pass rates by "+kind, func(e routing.Example) []float64 { return e.Kappa }, func() (P, float64, error) {
+			return fitPass(design())
+		})
 		return err
 	})
 	g.Go(func() (err error) {
 		defer crash.Exit()
-		if meanCost {
+		if by.MeanCost {
 			t.Dollars = learn.ConstantAmounts(t.USD, c.Width())
 			return nil
 		}
-		t.Dollars, usdL2, err = learn.FitAmounts(ctx, d, Labels(c.Examples, experts, dollars), t.USD, grid)
+		t.Dollars, err = fitOnce(by, c, "dollars", func(e routing.Example) []float64 { return e.USD }, func() (learn.Amounts, float64, error) {
+			return learn.FitAmounts(ctx, design(), Labels(c.Examples, experts, dollars), t.USD, by.L2)
+		})
 		return err
 	})
 	if err := g.Wait(); err != nil {
 		return Textual[P]{}, err
 	}
-	log.Debug("pass rates and dollars fitted to texts", "problems", len(c.Examples), "pass_l2", passL2, "usd_l2", usdL2)
 	return t, nil
+}
+
+// fitOnce fits what to a corpus, whose labels are numbers of the examples, unless it was fitted before.
+func fitOnce[T any](by Regression, c Corpus, what string, numbers func(e routing.Example) []float64, fit func() (T, float64, error)) (of T, err error) {
+	key, err := KeyOfFit(what, c.Of, by.L2, c.Examples, numbers)
+	if err != nil {
+		return of, err
+	}
+	return Once(by.Fits, key, func() (T, error) {
+		of, l2, err := fit()
+		if err == nil {
+			by.Log.Debug("fitted to texts", "what", what, "problems", len(c.Examples), "l2", l2)
+		}
+		return of, err
+	})
 }
 
 // Labels returns a number of every example and expert, [M][examples].
