@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
@@ -59,10 +61,7 @@ func (e *Embeddings) sums(row policy.Row) []float64 {
 	vectors, bias, _, _ := e.parts(e.Theta)
 	out := append(make([]float64, 0, e.Hidden), bias...)
 	for k, id := range row.IDs {
-		v := float64(row.Values[k])
-		for j, w := range vectors[int(id)*e.Hidden : int(id+1)*e.Hidden] {
-			out[j] += v * w
-		}
+		floats.AddScaled(out, float64(row.Values[k]), vectors[int(id)*e.Hidden:int(id+1)*e.Hidden])
 	}
 	for j, z := range out {
 		out[j] = math.Tanh(z)
@@ -106,21 +105,16 @@ func (e *Embeddings) loss(d Design, batch []int, y [][]float64, keep func() floa
 			sum += value / n
 			slope /= n
 			dHeadBias[m] += slope
-			for j, s := range kept {
-				dHead[m*e.Hidden+j] += slope * s
-				back[j] += slope * head[m*e.Hidden+j]
-			}
+			own := [2]int{m * e.Hidden, (m + 1) * e.Hidden}
+			floats.AddScaled(dHead[own[0]:own[1]], slope, kept)
+			floats.AddScaled(back, slope, head[own[0]:own[1]])
 		}
 		for j, s := range sums {
 			back[j] *= mask[j] * (1 - s*s)
 			dBias[j] += back[j]
 		}
 		for k, id := range row.IDs {
-			v := float64(row.Values[k])
-			of := dVectors[int(id)*e.Hidden : int(id+1)*e.Hidden]
-			for j, s := range back {
-				of[j] += v * s
-			}
+			floats.AddScaled(dVectors[int(id)*e.Hidden:int(id+1)*e.Hidden], float64(row.Values[k]), back)
 		}
 	}
 	return sum
