@@ -166,6 +166,18 @@ type cancelWhen struct {
 	text, first string
 }
 
+func (c *cancelWhen) Start(what string, total int) Task {
+	return saying{c.Progress.Start(what, total), c.Say}
+}
+
+// saying is a task whose words go to somebody else.
+type saying struct {
+	Task
+	say func(text string)
+}
+
+func (s saying) Say(text string) { s.say(text) }
+
 func (c *cancelWhen) Say(text string) {
 	if c.first == "" {
 		c.first, _, _ = strings.Cut(text, ",")

@@ -32,6 +32,8 @@ type (
 	Options = steps.Options
 	// Progress hears how far a run is.
 	Progress = steps.Progress
+	// Task is what has begun and is not done.
+	Task = steps.Task
 )
 
 // Result is a finished experiment.
@@ -48,8 +50,7 @@ type Result struct {
 // goes on where it stopped when it is run again, and ends with the same bytes.
 func Run(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
 	o = o.Filled()
-	o.Progress.Start(r.Experiment.Name, 0)
-	defer o.Progress.Done()
+	defer o.Progress.Start(r.Experiment.Name, 0).Done()
 	run, err := gathered(ctx, r, o)
 	if err != nil {
 		return nil, err

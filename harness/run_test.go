@@ -318,9 +318,24 @@ type hearing struct {
 
 func (h *hearing) Plan(steps []string) { h.plan = steps }
 
-func (h *hearing) Start(what string, _ int) { h.started, h.open = append(h.started, what), h.open+1 }
+func (h *hearing) Start(what string, total int) Task {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.started, h.open = append(h.started, what), h.open+1
+	return heard{h.Progress.Start(what, total), h}
+}
 
-func (h *hearing) Done() { h.open-- }
+// heard counts what is done.
+type heard struct {
+	Task
+	by *hearing
+}
+
+func (h heard) Done() {
+	h.by.mu.Lock()
+	defer h.by.mu.Unlock()
+	h.by.open--
+}
 
 func (h *hearing) Sent(retry bool) {
 	h.mu.Lock()
@@ -343,10 +358,11 @@ type cancelAt struct {
 	what   string
 }
 
-func (c *cancelAt) Start(what string, _ int) {
+func (c *cancelAt) Start(what string, total int) Task {
 	if strings.HasPrefix(what, c.what) {
 		c.cancel()
 	}
+	return c.Progress.Start(what, total)
 }
 
 func TestAPlanTellsWhatARunThenDoes(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/crash"
 )
 
@@ -51,8 +52,9 @@ type progress struct {
 	stopped  sync.WaitGroup
 }
 
-// started is what has begun and is not done.
+// started is what has begun and is not done. It implements harness.Task.
 type started struct {
+	in          *progress
 	what, said  string
 	done, total int
 	step        bool
@@ -83,7 +85,7 @@ func newProgress(w io.Writer, quiet bool) *progress {
 }
 
 // Start implements harness.Progress.
-func (p *progress) Start(what string, total int) {
+func (p *progress) Start(what string, total int) harness.Task {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
@@ -97,9 +99,10 @@ func (p *progress) Start(what string, total int) {
 	} else {
 		p.last = what
 	}
-	p.stack = append(p.stack, &started{what: what, total: total, began: now, step: slices.Contains(p.steps, what)})
+	s := &started{in: p, what: what, total: total, began: now, step: slices.Contains(p.steps, what)}
+	p.stack = append(p.stack, s)
 	if p.quiet {
-		return
+		return s
 	}
 	if p.stop == nil {
 		p.stop = make(chan struct{})
@@ -111,6 +114,7 @@ func (p *progress) Start(what string, total int) {
 		}()
 	}
 	p.draw(now)
+	return s
 }
 
 // tick shows the line until stop is closed.
@@ -138,26 +142,26 @@ func (p *progress) tick(stop chan struct{}) {
 	}
 }
 
-// Done implements harness.Progress.
-func (p *progress) Done() {
+// Done implements harness.Task.
+func (s *started) Done() {
+	p := s.in
 	p.mu.Lock()
 	now := time.Now()
 	p.charge(now)
-	last := p.stack[len(p.stack)-1]
-	p.stack = p.stack[:len(p.stack)-1]
-	if last.step {
+	p.stack = slices.DeleteFunc(p.stack, func(other *started) bool { return other == s })
+	if s.step {
 		p.made++
 		if p.took == nil {
 			p.took = map[string]*pace{}
 		}
-		for _, kind := range []string{kindOf(last.what), stageOf(last.what)} {
+		for _, kind := range []string{kindOf(s.what), stageOf(s.what)} {
 			if p.took[kind] == nil {
 				p.took[kind] = &pace{}
 			}
 			p.took[kind].n++
-			p.took[kind].took += last.spent
+			p.took[kind].took += s.spent
 		}
-		if i := slices.Index(p.steps, last.what); i >= 0 {
+		if i := slices.Index(p.steps, s.what); i >= 0 {
 			p.steps = slices.Delete(p.steps, i, i+1)
 		}
 	}
@@ -176,12 +180,27 @@ func (p *progress) Done() {
 	}
 }
 
-// Add implements harness.Progress.
-func (p *progress) Add(n int) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if len(p.stack) > 0 {
-		p.stack[len(p.stack)-1].done += n
+// Add implements harness.Task.
+func (s *started) Add(n int) {
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	s.heard()
+	s.done += n
+}
+
+// Say implements harness.Task.
+func (s *started) Say(text string) {
+	s.in.mu.Lock()
+	defer s.in.mu.Unlock()
+	s.heard()
+	s.said = text
+}
+
+// heard makes it what the line shows: of what goes on beside each other that which was heard of last.
+func (s *started) heard() {
+	p := s.in
+	if i := slices.Index(p.stack, s); i > 0 { // and no experiment
+		p.stack = append(slices.Delete(p.stack, i, i+1), s)
 	}
 }
 
@@ -229,7 +248,8 @@ func (p *progress) Write(b []byte) (int, error) {
 	return p.out.Write(b)
 }
 
-// charge adds the time since the last charge to the innermost step.
+// charge adds the time since the last charge to the step that began last: of steps beside each other each is charged a part, and all together
+// what passed.
 func (p *progress) charge(now time.Time) {
 	for _, s := range slices.Backward(p.stack) {
 		if s.step {

@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 	"unicode/utf8"
+
+	"github.com/entrorouter/entrorouter/harness"
 )
 
 // shown is what stands on a terminal of one line, after what was written to it.
@@ -17,10 +19,28 @@ func shown(written string) string {
 	return strings.TrimSuffix(lines[len(lines)-1], "\x1b[K")
 }
 
-func onTerminal(out io.Writer, width int) *progress {
+func onTerminal(out io.Writer, width int) *nested {
 	p := newProgress(out, false)
 	p.width = func() int { return width }
-	return p
+	return &nested{progress: p}
+}
+
+// nested is the progress of what goes on inside each other: what began last is what is done, and what something is said of.
+type nested struct {
+	*progress
+	open []harness.Task
+}
+
+func (n *nested) Start(what string, total int) {
+	n.open = append(n.open, n.progress.Start(what, total))
+}
+
+func (n *nested) Add(parts int)   { n.open[len(n.open)-1].Add(parts) }
+func (n *nested) Say(text string) { n.open[len(n.open)-1].Say(text) }
+
+func (n *nested) Done() {
+	n.open[len(n.open)-1].Done()
+	n.open = n.open[:len(n.open)-1]
 }
 
 // A run of two experiments, as a person watches it.
@@ -78,6 +98,43 @@ func TestProgressOfTwoExperiments(t *testing.T) {
 		says("2/2 ablation · step 1/1 · fit knn, seed 4 · 4:07 elapsed, less than a minute left")
 		p.Done()
 		p.Done()
+		says("")
+	})
+}
+
+// Of steps that go on beside each other the line shows what was heard of last; what is done is no longer shown, whatever began later.
+func TestProgressOfStepsBesideEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		p := onTerminal(&out, 120).progress
+		says := func(want string) {
+			t.Helper()
+			time.Sleep(time.Second)
+			synctest.Wait()
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if got, _, _ := strings.Cut(shown(out.String()), " elapsed"); got != want {
+				t.Errorf("the line is\n%s\nwant\n%s", got, want)
+			}
+		}
+		run := p.Start("own", 0)
+		p.Plan([]string{"crossfit a", "crossfit b"})
+		steps, folds := map[string]harness.Task{}, map[string]harness.Task{}
+		for _, row := range []string{"a", "b"} {
+			steps[row], folds[row] = p.Start("crossfit "+row, 0), p.Start("row "+row, 5)
+		}
+		says("own · step 1/2 · row b 0/5 · 0:01")
+		folds["a"].Add(1)
+		says("own · step 1/2 · row a 1/5 · 0:02")
+		folds["b"].Say("sft step 3 of 9")
+		says("own · step 1/2 · row b 0/5: sft step 3 of 9 · 0:03")
+		folds["a"].Add(4)
+		folds["a"].Done()
+		steps["a"].Done()
+		says("own · step 2/2 · row b 0/5: sft step 3 of 9 · 0:04")
+		folds["b"].Done()
+		steps["b"].Done()
+		run.Done()
 		says("")
 	})
 }
@@ -154,7 +211,7 @@ func TestProgressOfServersOnANarrowTerminal(t *testing.T) {
 func TestProgressWithoutATerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		p := newProgress(&out, false)
+		p := &nested{progress: newProgress(&out, false)}
 		p.Start("main", 0)
 		p.Plan([]string{"fit knn seed=1"})
 		p.Start("fit knn seed=1", 0)
@@ -177,7 +234,7 @@ func TestProgressWithoutATerminal(t *testing.T) {
 func TestQuietProgressSaysNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		p := newProgress(&out, true)
+		p := &nested{progress: newProgress(&out, true)}
 		p.Start("main", 0)
 		time.Sleep(time.Hour)
 		p.Done()

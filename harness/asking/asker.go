@@ -15,6 +15,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
@@ -43,7 +44,8 @@ type Asker struct {
 	client   *experts.HTTP          // of the pool; nil: not asked yet
 	clients  []*experts.HTTP        // of the methods that ask by themselves
 	loopback *sim.Loopback          // serves the simulated experts
-	started  bool                   // the run is noted in the rollouts
+	starting sync.Mutex
+	started  bool // the run is noted in the rollouts
 	known    problems.Index
 	routers  routers // language models that route
 	talked   conversations
@@ -165,6 +167,8 @@ func (a *Asker) Noted(ctx context.Context, url, version string) error {
 
 // startRun notes who asks from now on.
 func (a *Asker) startRun(ctx context.Context) error {
+	a.starting.Lock()
+	defer a.starting.Unlock()
 	if a.started {
 		return nil
 	}

@@ -232,8 +232,7 @@ func (a *Asker) Import(ctx context.Context, blocks []Block, files []string) (n I
 	for _, e := range experts.Endpoints(a.pool.Pool, a.pool.Members()) {
 		endpoints[e.ID] = e
 	}
-	show := a.plan.Options.Progress
-	show.Start("importing results", results)
+	show := a.plan.Options.Progress.Start("importing results", results)
 	defer show.Done()
 	err = eachResult(ctx, files, func(at int64, r *result) error {
 		show.Add(1)

@@ -89,8 +89,7 @@ func (a *Asker) embed(ctx context.Context, m experts.Endpoint, scope store.Scope
 	if err := a.startRun(ctx); err != nil {
 		return err
 	}
-	show := a.plan.Options.Progress
-	show.Start("vectors of "+m.Model, len(texts))
+	show := a.plan.Options.Progress.Start("vectors of "+m.Model, len(texts))
 	defer show.Done()
 
 	limited, done := a.plan.Options.Budget.Limit(ctx)

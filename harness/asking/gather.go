@@ -54,8 +54,7 @@ func (a *Asker) gather(ctx context.Context, what string, queues []queue) error {
 	if total == 0 {
 		return nil
 	}
-	show := a.plan.Options.Progress
-	show.Start(what, total)
+	show := a.plan.Options.Progress.Start(what, total)
 	defer show.Done()
 
 	limited, done := a.plan.Options.Budget.Limit(ctx)

@@ -56,8 +56,8 @@ func (s Servers) Chat(ctx context.Context, endpoints []experts.Endpoint) (expert
 
 // Progress implements methods.Servers.
 func (s Servers) Progress(what string, total int) (one, done func()) {
-	s.plan.Options.Progress.Start(what, total)
-	return func() { s.plan.Options.Progress.Add(1) }, s.plan.Options.Progress.Done
+	task := s.plan.Options.Progress.Start(what, total)
+	return func() { task.Add(1) }, task.Done
 }
 
 // Preflight fails if one of some models is not served, before anybody has been asked for anything.

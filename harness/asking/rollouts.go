@@ -477,8 +477,8 @@ func (a *Asker) regrade(ctx context.Context, scope store.Scope, ungraded map[sto
 	if len(ungraded) == 0 {
 		return nil
 	}
-	a.plan.Options.Progress.Start("grading again", len(ungraded))
-	defer a.plan.Options.Progress.Done()
+	task := a.plan.Options.Progress.Start("grading again", len(ungraded))
+	defer task.Done()
 	var verdicts []store.Verdict
 	for got, err := range a.rollouts.Responses(ctx, scope) {
 		if err != nil {
@@ -496,7 +496,7 @@ func (a *Asker) regrade(ctx context.Context, scope store.Scope, ungraded map[sto
 				have.rows[q.key] = kept{out[p][q.run], v.Gold, got.ID}
 			}
 		}
-		a.plan.Options.Progress.Add(1)
+		task.Add(1)
 	}
 	return a.rollouts.PutVerdicts(ctx, verify.Version, verdicts)
 }

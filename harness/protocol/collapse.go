@@ -37,10 +37,9 @@ func newCollapse(r *spec.Resolved, o steps.Options) (*Run, error) {
 	p.Spec("evaluate.seeds", "seed")
 	p.Experts(pool.Experts, "model")
 	measured, err := plan.Add("collapse", "collapse", collapseVersion, p, nil, func(ctx context.Context, d *store.Draft) error {
-		progress := plan.Options.Progress
-		progress.Start("training small policies", study.Policies())
-		defer progress.Done()
-		if err := study.Train(ctx, func() { progress.Add(1) }); err != nil {
+		task := plan.Options.Progress.Start("training small policies", study.Policies())
+		defer task.Done()
+		if err := study.Train(ctx, func() { task.Add(1) }); err != nil {
 			return err
 		}
 		f, err := d.Create("runs.csv")

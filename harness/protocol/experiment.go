@@ -3,10 +3,16 @@
 package protocol
 
 import (
+	"context"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/problems"
@@ -37,6 +43,25 @@ type fitting struct {
 	stages      *stages.Memory
 	regressions *predict.Fits
 	models      *lm.Models
+	processors  int64
+	slots       *semaphore.Weighted // as many as processors; a fit holds one while it goes on
+}
+
+// begin waits until a fit may go on beside those that do: one for each processor, but a language model, with weights and moments of its
+// own, alone, and so a row that asks models, which wait for the same servers.
+func (f *fitting) begin(ctx context.Context, row spec.Method, method routing.Method) (done func(), err error) {
+	slots := int64(1)
+	if f.alone(row, method) {
+		slots = f.processors
+	}
+	return func() { f.slots.Release(slots) }, f.slots.Acquire(ctx, slots)
+}
+
+func (f *fitting) alone(row spec.Method, method routing.Method) bool {
+	_, isModel := methods.LanguageModel(row, &f.Spec.Experiment)
+	_, asks := method.(methods.Asking)
+	_, taught := methods.TeacherOf(method)
+	return isModel || asks || taught
 }
 
 // experiment is an experiment of protocol split as it is planned and carried out: what its steps share.
@@ -51,7 +76,9 @@ type experiment struct {
 	testProfiles          []*profile // [test benchmarks]: how difficult their problems are; nil: nobody asks
 	arenas                []*arena
 	fits                  [][]*fit // [rows][seeds]; rows that do not depend on a seed have one
-	train                 *routing.TrainSet
+
+	reading sync.Mutex // of what fits read
+	train   *routing.TrainSet
 }
 
 // problemSet is a draw of one benchmark.

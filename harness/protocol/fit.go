@@ -262,17 +262,44 @@ func (f *fit) noKnob() error {
 	return fmt.Errorf("match: method %s has no knob with these parameters that could be set to another row's cost; leave match out", f.row.Name)
 }
 
+// reads reads what a fit or a match works on: the training set, the queries of every arena and, for hindsight, what the experts did on
+// them. Fits share it, so one at a time reads.
+func (f *fit) reads(ctx context.Context) (all *routing.TrainSet, err error) {
+	f.e.reading.Lock()
+	defer f.e.reading.Unlock()
+	if all, err = f.e.trainSet(ctx); err != nil {
+		return nil, err
+	}
+	for _, a := range f.e.arenas {
+		switch {
+		case f.hindsight && f.covers(a):
+			err = a.loadOutcomes(ctx)
+		default:
+			err = a.loadQueries(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
 // run makes a fit.
 func (f *fit) run(ctx context.Context, d *store.Draft) error {
 	e := f.e
-	all, err := e.trainSet(ctx)
+	done, err := e.begin(ctx, f.row, f.method)
+	if err != nil {
+		return err
+	}
+	defer done()
+	all, err := f.reads(ctx)
 	if err != nil {
 		return err
 	}
 	work := f.work(d.Dir())
-	work.Unfinished, work.Every, work.Say = d.Unfinished(), e.Options.Every, e.Options.Progress.Say
-	router, done, err := f.train(ctx, all, work)
-	defer done()
+	work.Unfinished, work.Every, work.Say = d.Unfinished(), e.Options.Every, f.Say
+	router, free, err := f.train(ctx, all, work)
+	defer free()
 	if unfit := (*routing.Unfit)(nil); errors.As(err, &unfit) {
 		return f.unfit(d, unfit.Why)
 	}
@@ -301,15 +328,9 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 		if !f.covers(a) {
 			continue
 		}
-		if err := a.loadQueries(ctx); err != nil {
-			return err
-		}
 		var decisions []routing.Decision
 		began := time.Now()
 		if knows {
-			if err := a.loadOutcomes(ctx); err != nil {
-				return err
-			}
 			decisions, err = hindsight.RouteKnowing(ctx, a.Queries, a.Outcomes)
 		} else {
 			decisions, err = router.Route(ctx, a.Queries)
@@ -367,11 +388,6 @@ func (f *fit) unfit(d *store.Draft, why string) error {
 // match makes a match.
 func (f *fit) match(ctx context.Context, d *store.Draft) error {
 	e := f.e
-	all, err := e.trainSet(ctx)
-	if err != nil {
-		return err
-	}
-	set := f.learns(all)
 	to, err := f.matched.report(ctx)
 	if err != nil {
 		return err
@@ -385,6 +401,16 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 	case to.Unfit != "":
 		return f.unfit(d, "row "+f.row.Match+", to whose spending it is set, could not be fitted: "+to.Unfit)
 	}
+	done, err := e.begin(ctx, f.row, nil) // after the fits that it waits for
+	if err != nil {
+		return err
+	}
+	defer done()
+	all, err := f.reads(ctx)
+	if err != nil {
+		return err
+	}
+	set := f.learns(all)
 	train, err := f.unmatched.sweep(ctx, trainSweep, trainQueries(set))
 	if err != nil {
 		return err
@@ -394,9 +420,6 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 	}
 	sweeps := []*book.Sweep{train}
 	for _, a := range e.arenas {
-		if err := a.loadQueries(ctx); err != nil {
-			return err
-		}
 		s, err := f.unmatched.sweep(ctx, a.Name, a.Queries)
 		if err != nil {
 			return err

@@ -11,7 +11,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 
@@ -351,7 +350,7 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 	params.PoolName()
 	params.Rows(x.Methods, "versus")
 	params.Spec("folds.seeds", "folds.probe", "folds.whole", "folds.versus", "folds.predictions", "evaluate.bootstrap", "evaluate.confidence", "seed")
-	all, err := planMeasured(c.Plan, "measure "+c.pool.Name, book.MeasureFoldsStage, foldsMeasureVersion, params, inputs, nil, c.described())
+	all, err := planMeasured(c.Plan, "measure "+c.pool.Name, book.MeasureFoldsStage, foldsMeasureVersion, params, inputs, c.fitAll, c.described())
 	if err != nil {
 		return nil, err
 	}
@@ -482,41 +481,51 @@ func (c *recorded) predicts(row spec.Method) bool {
 	return c.Spec.Experiment.Folds.Predictions != "" && methods.PredictsRates(row.Name)
 }
 
+// fitAll makes all cross-fits, so many beside each other that no processor waits for the last fold of one.
+func (c *recorded) fitAll(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(2 + (int(c.processors)-1)/c.Spec.Experiment.Folds.K)
+	for _, p := range c.partition {
+		for _, f := range p.rows {
+			group.Go(func() error {
+				defer crash.Exit()
+				_, err := c.Get(ctx, f.Step)
+				return err
+			})
+		}
+	}
+	return group.Wait()
+}
+
 // crossFit fits a row on all folds but one, for every fold, and writes its decisions on the one left out; of a router
-// with a knob also its choices at every setting. Folds are fitted at the same time, as many as there are processors; those of
-// language models one after another.
+// with a knob also its choices at every setting. Folds are fitted at the same time, those of rows beside each other too, as many as there
+// are processors; those of a language model one after another, and nothing beside them.
 func (c *recorded) crossFit(ctx context.Context, p *partition, f *crossFit, method routing.Method, d *store.Draft) error {
 	k, row := c.Spec.Experiment.Folds.K, f.row
-	c.Options.Progress.Start(fmt.Sprintf("%s: %s, partition %d", c.pool.Name, row.RowLabel(), p.seed), k)
-	defer c.Options.Progress.Done()
+	task := c.Options.Progress.Start(fmt.Sprintf("%s: %s, partition %d", c.pool.Name, row.RowLabel(), p.seed), k)
+	defer task.Done()
 	parts := make([]routed, k)
-	finished := make(chan int, k)
 	group, gctx := errgroup.WithContext(ctx)
-	workers := min(k, runtime.GOMAXPROCS(0))
-	if _, ok := methods.LanguageModel(row, &c.Spec.Experiment); ok || len(methods.Endpoints(method)) > 0 {
-		workers = 1 // each has weights and moments of its own, or waits for the same server
+	if c.alone(row, method) {
+		group.SetLimit(1) // in order
 	}
-	for w := range workers {
+	for fold := range k {
 		group.Go(func() (err error) {
 			defer crash.Exit()
-			for fold := w; fold < k; fold += workers {
-				parts[fold], err = c.fitFold(gctx, p, fold, f, method, filepath.Join(d.Unfinished(), strconv.Itoa(fold)))
-				if unfit := (*routing.Unfit)(nil); errors.As(err, &unfit) {
-					parts[fold].unfit = unfit.Why
-				} else if err != nil {
-					return err
-				}
-				finished <- fold
+			done, err := c.begin(gctx, row, method)
+			if err != nil {
+				return err
 			}
+			defer done()
+			parts[fold], err = c.fitFold(gctx, p, fold, f, method, filepath.Join(d.Unfinished(), strconv.Itoa(fold)), task.Say)
+			if unfit := (*routing.Unfit)(nil); errors.As(err, &unfit) {
+				parts[fold].unfit = unfit.Why
+			} else if err != nil {
+				return err
+			}
+			task.Add(1)
 			return nil
 		})
-	}
-	for range k {
-		select {
-		case <-finished:
-			c.Options.Progress.Add(1)
-		case <-gctx.Done():
-		}
 	}
 	if err := group.Wait(); err != nil {
 		return err
@@ -607,7 +616,7 @@ type routed struct {
 }
 
 // fitFold fits a row on all folds but one and routes the questions of that one.
-func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, f *crossFit, method routing.Method, unfinished string) (out routed, err error) {
+func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, f *crossFit, method routing.Method, unfinished string, say func(string)) (out routed, err error) {
 	x, row := &c.Spec.Experiment, f.row
 	var train []int
 	var queries []routing.Query
@@ -624,7 +633,7 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, f *cross
 	}
 	set := c.trainSet(train, row)
 	work := routing.Work{
-		Seed: seed.Seed(x.Evaluate.Seeds[0]).Derive("fold", p.seed, fold), Log: c.Options.Log, Unfinished: unfinished, Every: c.Options.Every, Say: c.Options.Progress.Say,
+		Seed: seed.Seed(x.Evaluate.Seeds[0]).Derive("fold", p.seed, fold), Log: c.Options.Log, Unfinished: unfinished, Every: c.Options.Every, Say: say,
 	}
 	if f.shown {
 		work.Dir = filepath.Join(unfinished, "fitted") // where what a stopped run leaves is found and goes with the rest

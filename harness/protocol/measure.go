@@ -9,7 +9,10 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/crash"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -58,9 +61,9 @@ func planMeasured(p *steps.Plan, name, stage string, version int, params *steps.
 		}
 		set := &metrics.Set{}
 		for _, a := range arenas {
-			p.Options.Progress.Start("measuring "+a.Title(), 0)
+			task := p.Options.Progress.Start("measuring "+a.Title(), 0)
 			lines, err := measureArena(ctx, &p.Spec.Experiment, a)
-			p.Options.Progress.Done()
+			task.Done()
 			if err == nil {
 				err = ctx.Err()
 			}
@@ -165,16 +168,20 @@ func measureFolds(f *score.Folds) (out []metrics.Measurement, err error) {
 	return slices.Concat(out, f.Predictions(), f.Unfit()), nil
 }
 
-// prepare makes what measuring reads in the order of the picture in doc.go.
+// prepare makes the fits, in the order of the picture in doc.go and as many beside each other as there are processors.
 func (e *experiment) prepare(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(int(e.processors))
 	for _, row := range e.fits {
 		for _, f := range row {
-			if _, err := e.Get(ctx, f.Step); err != nil {
+			group.Go(func() error {
+				defer crash.Exit()
+				_, err := e.Get(ctx, f.Step)
 				return err
-			}
+			})
 		}
 	}
-	return nil
+	return group.Wait()
 }
 
 // head stands above the measurements of protocol split.

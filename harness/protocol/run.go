@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"runtime"
 	"sync"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/experts"
@@ -45,8 +48,9 @@ const rememberedTexts = 128 << 20
 // rememberedStages bounds the memory of what Stage I came to, in bytes.
 const rememberedStages = 64 << 20
 
-// rememberedFits bounds the memory of regressions: each has about a hundred kilobytes, more with more features.
-const rememberedFits = 500
+// rememberedFits bounds the memory of what is fitted to texts: a regression has about a hundred kilobytes, a bag of embeddings a megabyte,
+// both more with more features.
+const rememberedFits = 1000
 
 // begin opens what the policies of a run compute on, then the store; to look at a store no backend is needed. Language models
 // are opened when one is asked for.
@@ -106,7 +110,8 @@ func (r *Run) Close() {
 }
 
 func (r *Run) fitting(members *steps.Pool) fitting {
-	return fitting{Plan: r.Plan, pool: members, backend: r.backend, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), regressions: predict.NewFits(rememberedFits), models: r.models}
+	processors := int64(runtime.GOMAXPROCS(0))
+	return fitting{Plan: r.Plan, pool: members, backend: r.backend, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), regressions: predict.NewFits(rememberedFits), models: r.models, processors: processors, slots: semaphore.NewWeighted(processors)}
 }
 
 // ask calls f with what asks for the rows of a run whose experts are asked for nothing: one row at a time. What answers are stored in is opened
@@ -157,9 +162,8 @@ func (s servers) refuse() error {
 
 // Progress implements methods.Servers.
 func (s servers) Progress(what string, total int) (one, done func()) {
-	show := s.run.Options.Progress
-	show.Start(what, total)
-	return func() { show.Add(1) }, show.Done
+	task := s.run.Options.Progress.Start(what, total)
+	return func() { task.Add(1) }, task.Done
 }
 
 // Ask implements methods.Servers.

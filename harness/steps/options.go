@@ -56,24 +56,29 @@ func (o Options) Filled() Options {
 
 // Progress hears how far a run is. Several goroutines may call it.
 type Progress interface {
-	// Start says that something begins: an experiment, a step inside it, what a step consists of. Done ends what began last. total
-	// is how many parts it has, 0 where nobody counts; Add says that n more are done, Say how it proceeds.
-	Start(what string, total int)
-	Add(n int)
-	Say(text string)
-	Done()
+	// Start says that something begins: an experiment, a step inside it, what a step consists of. total is how many parts it has, 0
+	// where nobody counts. Steps may go on beside each other.
+	Start(what string, total int) Task
+	Say(text string) // how what began last proceeds
 
 	Plan(steps []string) // the experiment that has begun has these steps to make; each is started under its name
 	Sent(retry bool)     // a request went to a server that is paid, perhaps not for the first time
 	Spent(usd float64)   // and cost so much
 }
 
+// Task is what has begun and is not done.
+type Task interface {
+	Add(n int)       // so many more of its parts are done
+	Say(text string) // how it proceeds
+	Done()
+}
+
 type silent struct{}
 
-func (silent) Start(string, int) {}
-func (silent) Add(int)           {}
-func (silent) Say(string)        {}
-func (silent) Done()             {}
-func (silent) Plan([]string)     {}
-func (silent) Sent(bool)         {}
-func (silent) Spent(float64)     {}
+func (silent) Start(string, int) Task { return silent{} }
+func (silent) Add(int)                {}
+func (silent) Say(string)             {}
+func (silent) Done()                  {}
+func (silent) Plan([]string)          {}
+func (silent) Sent(bool)              {}
+func (silent) Spent(float64)          {}

@@ -6,13 +6,14 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"sync"
 
 	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
-// Plan is the steps of an experiment. It is used by one goroutine at a time.
+// Plan is the steps of an experiment. It is laid out by one goroutine; then several may get its steps.
 type Plan struct {
 	Spec    *spec.Resolved
 	Options Options
@@ -30,10 +31,15 @@ type Step struct {
 	inputs []*Step
 	make   func(ctx context.Context, draft *store.Draft) error
 
+	lock  sync.Mutex // of what follows
+	task  Task
 	made  bool
 	ran   bool // by this run; otherwise it was stored before
 	entry store.Entry
 }
+
+// Say says how the making of the step proceeds, while it is made.
+func (s *Step) Say(text string) { s.task.Say(text) }
 
 // Input is a step that another reads, under the name that it has there: a path that says what it is, as in
 // "outcomes/paper/aime24"; that of the knob, if one of the spec says which it is.

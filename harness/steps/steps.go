@@ -45,8 +45,10 @@ func (p *Plan) Add(name, stage string, version int, params *Params, inputs []Inp
 	return s, nil
 }
 
-// Get returns the entry of a step, making it first if the store does not have it.
+// Get returns the entry of a step, making it first if the store does not have it. Who wants what is being made waits for it.
 func (p *Plan) Get(ctx context.Context, s *Step) (store.Entry, error) {
+	s.lock.Lock()
+	defer s.lock.Unlock()
 	if s.made {
 		return s.entry, nil
 	}
@@ -54,8 +56,8 @@ func (p *Plan) Get(ctx context.Context, s *Step) (store.Entry, error) {
 	ran := false
 	entry, err := p.Store.Make(ctx, s.Recipe, func(ctx context.Context, draft *store.Draft) error {
 		ran = true
-		p.Options.Progress.Start(s.Name, 0)
-		defer p.Options.Progress.Done()
+		s.task = p.Options.Progress.Start(s.Name, 0)
+		defer s.task.Done()
 		failed = s.make(ctx, draft)
 		return failed
 	})
