@@ -30,9 +30,10 @@ type carriedOut struct {
 	Files      []string   `json:"files"`
 	Agreement  *agreement `json:"agreement,omitempty"` // with the reference; absent: it has none, or nobody asked
 
-	named   string // as a command line names it
-	printed string // its tables and what was written
-	verdict string // whether a router pays, of experiments that say so
+	leftOut []string // outputs that --rows leaves out
+	named   string   // as a command line names it
+	printed string   // its tables and what was written
+	verdict string   // whether a router pays, of experiments that say so
 }
 
 // holdAgainst compares measurements with those of a folder and returns the account as a file; nil: the folder has none.
@@ -68,7 +69,7 @@ func finish(c *cli.Context, r *spec.Resolved, o harness.Options, folder, referen
 	if err != nil {
 		return nil, err
 	}
-	x := &carriedOut{Experiment: r.Experiment.Name, Title: r.Experiment.Title, named: r.Named, Steps: result.Steps, Stored: result.Stored, MayBeHad: result.MayBeHad}
+	x := &carriedOut{Experiment: r.Experiment.Name, Title: r.Experiment.Title, named: r.Named, leftOut: r.LeftOut, Steps: result.Steps, Stored: result.Stored, MayBeHad: result.MayBeHad}
 	shown := &present.Run{Spec: result.Spec, Measurements: result.Measurements}
 	if !c.Bool("update") { // what is committed is what render makes of the measurements
 		shown.RouterMS = result.RouterMS

@@ -84,6 +84,11 @@ func (s *runSummary) write(w io.Writer, printed bool) error {
 			}
 		}
 	}
+	for _, x := range s.Experiments {
+		if x.leftOut != nil {
+			fmt.Fprintf(&b, "Not in %s, since --rows leaves out rows that they compare: %s\n", x.Experiment, strings.Join(x.leftOut, ", "))
+		}
+	}
 	if s.Folder != "" && !printed {
 		fmt.Fprintf(&b, "Tables, figures and measurements: %s (%s)\n", s.Folder, counted(len(files), "1 file", "%d files"))
 	}
