@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -20,6 +21,8 @@ type Plan struct {
 
 	Steps    []*Step // inputs come before what reads them
 	Measured []*Step // what the run is for: they make measurements.txt
+
+	took time.Duration // of the steps made inside the one that is under way
 }
 
 // Step is a pure function from a recipe and the keys of its inputs to a folder of plain text. Its key is known before

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/explain"
@@ -56,7 +57,14 @@ func (p *Plan) Get(ctx context.Context, s *Step) (store.Entry, error) {
 		ran = true
 		p.Options.Progress.Start(s.Name, 0)
 		defer p.Options.Progress.Done()
+		began, others := time.Now(), p.took
+		p.took = 0
 		failed = s.make(ctx, draft)
+		took := time.Since(began)
+		if failed == nil {
+			failed = explain.NoteTook(draft, &s.Step, took-p.took)
+		}
+		p.took = others + took
 		return failed
 	})
 	var inner *Error
