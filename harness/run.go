@@ -219,6 +219,11 @@ func Plan(ctx context.Context, r *spec.Resolved, o Options) ([]explain.StepStatu
 	steps, err := run.Explain().Status(ctx)
 	needs := preflight.Estimate(r, run.Questions)
 	needs.Absent = run.Absent()
+	stored := float64(needs.Answers)
+	for _, s := range steps {
+		stored += s.Bytes
+	}
+	needs.Disk = max(needs.Disk, int64(stored)) // the estimate has the parts that can be too great, this has all that steps leave
 	return steps, needs, err
 }
 

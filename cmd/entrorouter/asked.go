@@ -36,6 +36,26 @@ func askedText(a explain.Asked) string {
 	return fmt.Sprintf("%s%d (%s%s tokens, $%.2f%s)", most(a.AtMost), a.Rollouts, most(a.Bound || a.AtMost), rounded(a.Tokens), a.USD, takes)
 }
 
+// takesText says about how long work takes, answers included as far as the speed of their models is known.
+func takesText(w explain.Work) string {
+	seconds := w.Seconds + w.Longest()*3600
+	text := "about " + hoursText(seconds/3600)
+	if seconds < 100 {
+		text = fmt.Sprintf("about %.0f s", max(1, seconds))
+	}
+	var without []string
+	if len(w.Unpaced) > 0 {
+		without = append(without, "answers of models whose speed is not known")
+	}
+	if w.Untimed > 0 {
+		without = append(without, counted(w.Untimed, "1 step", "%d steps")+" that nobody knows the time of")
+	}
+	if without != nil {
+		text += " without " + strings.Join(without, " and ")
+	}
+	return text
+}
+
 // hoursText writes hours in two digits as a person does.
 func hoursText(h float64) string {
 	switch {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,15 +72,16 @@ func meant(word string, known []string) string {
 	return text
 }
 
-var shells = []string{"bash", "zsh", "fish"}
+var shells = []string{"bash", "zsh", "fish", "powershell"}
 
 func completionCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
 		Usage:     "print a script that has a shell complete commands, flags and specs",
-		ArgsUsage: "bash|zsh|fish",
+		ArgsUsage: strings.Join(shells, "|"),
 		Description: "   source <(entrorouter completion bash)       in ~/.bashrc; zsh alike, in ~/.zshrc\n" +
-			"   entrorouter completion fish | source        in ~/.config/fish/config.fish",
+			"   entrorouter completion fish | source        in ~/.config/fish/config.fish\n" +
+			"   entrorouter completion powershell | Out-String | Invoke-Expression        in the file $PROFILE",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
 				return usageError{fmt.Errorf("completion takes one shell, got %d arguments; there are %s", c.NArg(), strings.Join(shells, ", "))}
@@ -95,6 +97,8 @@ func completionCommand() *cli.Command {
 				return writeBash(c.App.Writer, words)
 			case "fish":
 				return writeFish(c.App.Writer, c.App.Commands, words)
+			case "powershell":
+				return writePowerShell(c.App.Writer, words)
 			default:
 				return usageError{fmt.Errorf("there is no completion of %q%s", shell, meant(shell, shells))}
 			}
@@ -123,12 +127,8 @@ func wordsOf(commands []*cli.Command) map[string][]string {
 
 // writeBash writes the script of bash, and of zsh with bashcompinit. What is no word of a command is a file.
 func writeBash(w io.Writer, words map[string][]string) error {
-	var names []string
+	names := slices.Sorted(maps.Keys(words))
 	var cases strings.Builder
-	for name := range words {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	for _, name := range names {
 		fmt.Fprintf(&cases, "  %s) words=%q ;;\n", name, strings.Join(words[name], " "))
 	}
@@ -160,5 +160,30 @@ func writeFish(w io.Writer, commands []*cli.Command, words map[string][]string) 
 		}
 	}
 	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writePowerShell writes the script of PowerShell. Where nothing matches it completes files.
+func writePowerShell(w io.Writer, words map[string][]string) error {
+	quoted := func(list []string) string {
+		if len(list) == 0 {
+			return "@()"
+		}
+		return "'" + strings.Join(list, "', '") + "'" // flags, names of specs and the like have no quotes
+	}
+	names := slices.Sorted(maps.Keys(words))
+	var table strings.Builder
+	for _, name := range names {
+		fmt.Fprintf(&table, "    '%s' = %s\n", name, quoted(words[name]))
+	}
+	_, err := fmt.Fprintf(w, `Register-ArgumentCompleter -Native -CommandName entrorouter -ScriptBlock {
+  param($word, $line, $cursor)
+  $words = @{
+%s  }
+  $before = @($line.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { $_.ToString() })
+  $list = if ($before.Count -gt 1) { $words[$before[1]] } else { %s }
+  $list | Where-Object { $_ -like "$word*" } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_) }
+}
+`, table.String(), quoted(names))
 	return err
 }

@@ -107,7 +107,7 @@ func changesText(changes []explain.Change) (texts []string) {
 	return texts
 }
 
-// workText says what steps cost; empty: neither fits nor answers.
+// workText says what steps cost; empty: nothing.
 func workText(v explain.Work) string {
 	var parts []string
 	if v.Fits > 0 {
@@ -118,6 +118,9 @@ func workText(v explain.Work) string {
 	}
 	if v.Routing > 0 {
 		parts = append(parts, fmt.Sprintf("fits that ask a language model for every decision: %d", v.Routing))
+	}
+	if v.Seconds > 0 || v.Untimed > 0 {
+		parts = append(parts, takesText(v))
 	}
 	if parts == nil {
 		return ""

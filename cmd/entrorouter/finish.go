@@ -5,8 +5,8 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -30,12 +30,15 @@ type carriedOut struct {
 	Files      []string   `json:"files"`
 	Agreement  *agreement `json:"agreement,omitempty"` // with the reference; absent: it has none, or nobody asked
 
-	printed []byte // its tables, words and what was written
+	leftOut []string // outputs that --rows leaves out
+	named   string   // as a command line names it
+	printed string   // its tables and what was written
+	verdict string   // whether a router pays, of experiments that say so
 }
 
 // holdAgainst compares measurements with those of a folder and returns the account as a file; nil: the folder has none.
 func (x *carriedOut) holdAgainst(result *harness.Result, reference string) (*report.File, error) {
-	if _, err := os.Stat(measurementsFile(reference, x.Experiment)); os.IsNotExist(err) {
+	if !hasReference(reference, x.Experiment) {
 		return nil, nil
 	}
 	set, _, err := findReference(result.Spec, reference)
@@ -58,7 +61,7 @@ type agreement struct {
 }
 
 // finish carries out an experiment and writes its figures to a folder; empty: to none. reference is a folder of measurements that
-// it is held against; empty: nobody asked. Where the folder cannot be written to, what is printed comes with the error.
+// it is held against, and its account one of the files if --against names it; empty: there is none. Where the folder cannot be written to, what is printed comes with the error.
 func finish(c *cli.Context, r *spec.Resolved, o harness.Options, folder, reference string) (*carriedOut, error) {
 	began := time.Now()
 	makeRoom(r)
@@ -66,7 +69,7 @@ func finish(c *cli.Context, r *spec.Resolved, o harness.Options, folder, referen
 	if err != nil {
 		return nil, err
 	}
-	x := &carriedOut{Experiment: r.Experiment.Name, Title: r.Experiment.Title, Steps: result.Steps, Stored: result.Stored, MayBeHad: result.MayBeHad}
+	x := &carriedOut{Experiment: r.Experiment.Name, Title: r.Experiment.Title, named: r.Named, leftOut: r.LeftOut, Steps: result.Steps, Stored: result.Stored, MayBeHad: result.MayBeHad}
 	shown := &present.Run{Spec: result.Spec, Measurements: result.Measurements}
 	if !c.Bool("update") { // what is committed is what render makes of the measurements
 		shown.RouterMS = result.RouterMS
@@ -81,23 +84,24 @@ func finish(c *cli.Context, r *spec.Resolved, o harness.Options, folder, referen
 		if err != nil {
 			return nil, err
 		}
-		if account != nil && folder != "" {
+		if account != nil && folder != "" && c.IsSet("against") {
 			files = append(files, *account)
 		}
 	}
 	if folder != "" {
 		if err := save(&text, folder, files); err != nil {
-			x.printed = text.Bytes()
+			x.printed = text.String()
 			return x, err
 		}
 		for _, f := range files {
 			x.Files = append(x.Files, f.Name)
 		}
 	}
-	if err := present.Conclude(shown, &text); err != nil {
+	var verdict strings.Builder
+	if err := present.Conclude(shown, &verdict); err != nil {
 		return nil, err
 	}
-	x.printed, x.Seconds = text.Bytes(), time.Since(began).Seconds()
+	x.printed, x.verdict, x.Seconds = text.String(), verdict.String(), time.Since(began).Seconds()
 	return x, nil
 }
 

@@ -109,7 +109,7 @@ func TestTheSpecOfMultiRoundRoutersRunsAgainstServers(t *testing.T) {
 	if p, e := c.policy.Load(), c.experts.Load(); p != 24+24+24+48 || e != 12+24 {
 		t.Errorf("policies were asked %d times, experts %d times", p, e)
 	}
-	if again := command(t, args...); again != first || c.policy.Load() != 120 {
+	if again := command(t, args...); untimed(again) != untimed(first) || c.policy.Load() != 120 {
 		t.Errorf("the second run printed\n%s\nthe first\n%s", again, first)
 	}
 	set := measured(t, filepath.Join(dir, "fig"), "live-multiround")

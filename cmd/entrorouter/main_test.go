@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/entrorouter/entrorouter/harness/fetch/fetchtest"
@@ -67,7 +68,7 @@ func runOnce(name, spec string) finished {
 		if code != exitOK || errs.Len() > 0 {
 			return "", fmt.Errorf("run %s: exit code %d: %s", name, code, errs.String())
 		}
-		printed := strings.ReplaceAll(out.String(), "written to "+dir+"/", "written to ")
+		printed := strings.ReplaceAll(out.String(), dir+"/", "")
 		return dir, os.WriteFile(filepath.Join(dir, "printed"), []byte(printed), 0o666)
 	})
 }
@@ -139,6 +140,7 @@ func linkTree(to, from string) error {
 //	exits N cmd...       cmd ends with exit code N
 //	says pattern         standard error is one line that starts with "entrorouter: " and matches
 //	same a b             two folders hold the same files; env.json and locks are never compared
+//	alike a b            two runs of one experiment printed the same, but for how long they took, what was stored before and where
 //	await glob [bytes]   waits until a file matches, of at least that size
 //	smalldisk dir size   mounts a disk of that size, or skips the script
 //	copydir from to      copies a folder
@@ -193,7 +195,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"stored": stored, "exits": exits, "says": says, "same": same, "await": await, "smalldisk": smallDisk, "copydir": copyDir, "edit": edit, "append": appendTo, "damagepage": damagePage, "tinygguf": tinyGGUF, "hub": hub, "questions": questions, "logs": logs,
+			"stored": stored, "exits": exits, "says": says, "same": same, "alike": alike, "await": await, "smalldisk": smallDisk, "copydir": copyDir, "edit": edit, "append": appendTo, "damagepage": damagePage, "tinygguf": tinyGGUF, "hub": hub, "questions": questions, "logs": logs,
 		},
 	})
 }
@@ -284,6 +286,29 @@ func same(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s is in %s only", name, args[1])
 		}
 	}
+}
+
+func alike(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: alike file file")
+	}
+	a, b := untimed(ts.ReadFile(args[0])), untimed(ts.ReadFile(args[1]))
+	if a == "" || a != b {
+		ts.Fatalf("%s and %s are not alike: %s", args[0], args[1], cmp.Diff(a, b))
+	}
+}
+
+var (
+	ended   = regexp.MustCompile(`(?m)^1 experiment in (\d+:)?\d+:\d\d: (1 step|\d+ steps) made, \d+ stored before$`)
+	storeIn = regexp.MustCompile(` --out \S+?(;|$| )`)
+)
+
+// untimed is what a run of one experiment printed without what another run of it need not repeat; empty if it does not say once how long it took.
+func untimed(printed string) string {
+	if len(ended.FindAllString(printed, -1)) != 1 {
+		return ""
+	}
+	return storeIn.ReplaceAllString(ended.ReplaceAllString(printed, ""), "$1")
 }
 
 func tree(ts *testscript.TestScript, root string) map[string][]byte {

@@ -31,9 +31,9 @@ func planCommand() *cli.Command {
 		Usage:     "say what run would do, one line per step, and why",
 		ArgsUsage: "SPEC",
 		Description: "Each step is stored, to do, or not needed (not stored, and nothing that is to do reads it). The last two lines say\n" +
-			"what is to do and what answers will cost, and what a run from an empty store takes, roughly: where this machine has less\n" +
-			"memory or disk, run and plan refuse it and name the knob (" + preflight.Env + "=off: try all the same). Nothing is written;\n" +
-			"'entrorouter explain SPEC' groups what is to do by the knob that moved it. --json: name, key, stored, state, why.\n" +
+			"what is to do, what answers will cost and how long it takes, by what such steps took in the store or else on two cores;\n" +
+			"and what a run from an empty store takes, roughly: where this machine has less memory or disk, run and plan refuse it and name the knob (" + preflight.Env + "=off: try all the same). Nothing is written;\n" +
+			"'entrorouter explain SPEC' groups what is to do by the knob that moved it. --json: name, key, stored, state, why, asked, seconds, untimed.\n" +
 			"With --compile the training steps of language models are written instead, as StableHLO for a CUDA card and without\n" +
 			"a weight being read; where --python has jax-cuda13-pjrt they are compiled for an H200, and the memory they take is printed.\n" +
 			"'make xla-cpu' makes what that needs, and a program built with XLA.",
@@ -64,7 +64,6 @@ func planCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			all = all.At(rates)
 			for i, s := range steps {
 				if s.Asked != nil {
 					a := s.Asked.At(rates)
@@ -87,7 +86,7 @@ func planCommand() *cli.Command {
 			if err := w.Flush(); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(c.App.Writer, "%s\n%s%s\n", toDo(steps, all), writingText(needs, rates), needs)
+			_, err = fmt.Fprintf(c.App.Writer, "%s\n%s%s\n", toDo(steps), writingText(needs, rates), needs)
 			return err
 		},
 	}
@@ -114,12 +113,20 @@ func tokensPerSecond(pairs []string, all explain.Asked, needs preflight.Needs) (
 	return rates, nil
 }
 
-// toDo says how much of a plan is to do, and what is asked for.
-func toDo(steps []explain.StepStatus, all explain.Asked) string {
-	todo := 0
+// toDo says how much of a plan is to do, what is asked for and how long it takes.
+func toDo(steps []explain.StepStatus) string {
+	todo, all := 0, explain.Work{}
 	for _, s := range steps {
-		if s.State == explain.StateToDo {
-			todo++
+		if s.State != explain.StateToDo {
+			continue
+		}
+		todo++
+		all.Seconds += s.Seconds
+		if s.Untimed {
+			all.Untimed++
+		}
+		if s.Asked != nil {
+			all.Asked = all.Asked.Add(*s.Asked)
 		}
 	}
 	if todo == 0 {
@@ -127,9 +134,9 @@ func toDo(steps []explain.StepStatus, all explain.Asked) string {
 	}
 	text := fmt.Sprintf("To do: %d of %d steps", todo, len(steps))
 	if all.Rollouts > 0 {
-		text += ", answers to ask for: " + askedText(all)
+		text += ", answers to ask for: " + askedText(all.Asked)
 	}
-	return text + "."
+	return text + "; " + takesText(all) + "."
 }
 
 // Names under which --tokens-per-second has the speed of what is no expert.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/present"
@@ -64,6 +65,26 @@ func findReference(r *spec.Resolved, against string) (set *metrics.Set, paper bo
 		has = "it has those of " + some(others, 8)
 	}
 	return nil, false, usageError{fmt.Errorf("%s holds no measurements of experiment %s; %s", name, x.Name, has)}
+}
+
+// referenceOf is the folder that experiments are held against where nobody names one: the committed tables, if they are here, or the
+// built-in reference, if they have one of the built-in experiments; empty: neither has. What is written to written is held against nothing there.
+func referenceOf(specs []*spec.Resolved, written string) string {
+	for _, dir := range []string{committedFigures, referenceDir} {
+		if filepath.Clean(written) != dir && slices.ContainsFunc(specs, func(r *spec.Resolved) bool { return isBuiltIn(r) && hasReference(dir, r.Experiment.Name) }) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// hasReference says whether a folder has measurements of an experiment, which may be those that are built in.
+func hasReference(dir, experiment string) bool {
+	_, err := os.Stat(measurementsFile(dir, experiment))
+	if errors.Is(err, fs.ErrNotExist) && filepath.ToSlash(filepath.Clean(dir)) == referenceDir {
+		_, err = fs.Stat(results.FS, path.Join("reference", present.Measurements(experiment)))
+	}
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // openReference opens a file of measurements: the one named, that of the experiment in the folder named, or the built-in one.

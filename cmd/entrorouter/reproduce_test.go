@@ -57,7 +57,7 @@ func TestReproducingLeavesTheCheckoutClean(t *testing.T) {
 		{command: "entrorouter render smoke && entrorouter claims", prints: `written to results/figures: smoke/table\.md .*\n(?s).*written to results/figures: claims\.md`},
 		{command: reproduce + " SIMULATED=tiny.yaml", prints: `No measurements in figures to compare with: tiny\n`},
 		{command: "git status --porcelain", prints: `^$`},
-		{command: "make smoke" + prebuilt + " && git status --porcelain", prints: `written to build/smoke: .*\n$`},
+		{command: "make smoke" + prebuilt + " && git status --porcelain", prints: `written to build/smoke: .*\n\n1 experiment in .*\nAgrees with figures: nothing moved by more than noise, and every number that must repeat itself does: smoke\nBehind a number: .*; one page of it: entrorouter report smoke --figures build/smoke\n$`},
 	} {
 		carryOut(t, r.dir, step)
 	}

@@ -25,7 +25,9 @@ func runCommand() *cli.Command {
 		Description: "SPEC is the name of a built-in experiment ('entrorouter list' shows them) or a path to a YAML file,\n" +
 			"whose folder may override any built-in file. What is stored already is not done again. Servers that want a key get\n" +
 			"that of the environment variable ENTROROUTER_API_KEY.\n\n" +
-			"A run of several, or with --against, prints a summary; the tables are in the folder.\n" +
+			"A run ends with a summary: time, steps, whether it agrees with a reference, what to look at next. One of several, or\n" +
+			"with --against, prints it in place of tables, which are in the folder. Without --against built-in experiments are held\n" +
+			"against the committed tables, if they are here, or the built-in reference, if it has them; the exit code stays 0.\n" +
 			"--rows, --limit and --set change the spec as it is read; titles say so, and by default what is written goes to\n" +
 			ownFigures + "/" + changedFigures + ".\n" +
 			"--json: seconds, folder, against and experiments: experiment, title, seconds, steps, stored, may_be_had, files,\n" +
@@ -74,6 +76,12 @@ func runCommand() *cli.Command {
 				specs = append(specs, r)
 			}
 			began, end := time.Now(), &runSummary{Folder: folder, Against: c.String("against"), several: len(specs) > 1 || c.IsSet("against")}
+			if !changes.Any() { // other commands read a spec as it stands
+				end.next = nextOf(specs, folder)
+				if !c.IsSet("against") {
+					end.Against = referenceOf(specs, folder)
+				}
+			}
 			show := newProgress(c.App.ErrWriter, c.Bool("quiet"))
 			o := optionsShown(c, show)
 			if len(specs) > 1 {
@@ -97,17 +105,13 @@ func runCommand() *cli.Command {
 				}
 			}
 			end.Seconds = time.Since(began).Seconds()
-			named := specs[0].Named
-			if changes.Any() {
-				named = "" // show reads the spec as it stands
-			}
-			if err := end.conclude(c, named); err != nil {
+			if err := end.conclude(c); err != nil {
 				return err
 			}
 			if err := allHad(end.mayBeHad()); err != nil {
 				return err
 			}
-			if end.regressed() {
+			if c.IsSet("against") && end.regressed() {
 				return exitStatus(exitMismatch)
 			}
 			return nil

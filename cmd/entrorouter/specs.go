@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -33,6 +34,12 @@ func loadSpec(c *cli.Context, arg string) (*spec.Resolved, error) {
 		return nil, usageError{err}
 	}
 	return loadFrom(c, fsys, name, arg)
+}
+
+// isBuiltIn says whether a command line names a spec that is built in.
+func isBuiltIn(r *spec.Resolved) bool {
+	name, _ := unflagged(r.Named)
+	return slices.Contains(spec.Names(experiments.FS), name)
 }
 
 // loadFrom reads the spec that has a name in fsys; arg is what a command line calls it.

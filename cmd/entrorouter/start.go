@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/starting"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
@@ -132,11 +133,13 @@ func tryCommand() *cli.Command {
 			}
 			o := options(c)
 			o.Data = folder
+			began := time.Now()
 			x, err := finish(c, r, o, "", "")
 			if err != nil {
 				return err
 			}
-			if _, err := c.App.Writer.Write(x.printed); err != nil {
+			end := &runSummary{Seconds: time.Since(began).Seconds(), Experiments: []*carriedOut{x}, next: nextOf([]*spec.Resolved{r}, "")}
+			if err := errors.Join(end.print(c, x), end.conclude(c)); err != nil {
 				return err
 			}
 			return allHad(x.MayBeHad)

@@ -12,16 +12,20 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/harness/protocol"
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // runSummary is what a run comes to. --json prints it.
 type runSummary struct {
 	Seconds     float64       `json:"seconds"`
-	Folder      string        `json:"folder"` // of what was written; empty: nothing was
-	Against     string        `json:"against,omitempty"`
+	Folder      string        `json:"folder"`            // of what was written; empty: nothing was
+	Against     string        `json:"against,omitempty"` // what measurements are held against; empty: nothing has any
 	Experiments []*carriedOut `json:"experiments"`
 
-	several bool // or held against a reference: it ends with a summary
+	several bool   // or held against what the command line names: the summary takes the place of tables, which are in the folder
+	next    string // what a reader may go on with
 }
 
 // regressed says whether an experiment moved by more than noise.
@@ -37,8 +41,8 @@ func (s *runSummary) mayBeHad() (n int) {
 	return n
 }
 
-// write prints the summary: some ten lines.
-func (s *runSummary) write(w io.Writer, named string) error {
+// write prints the summary: ten lines at most, but for regressions. printed says that tables, with the names of their files, stand above it.
+func (s *runSummary) write(w io.Writer, printed bool) error {
 	steps, stored, files := 0, 0, map[string]bool{}
 	by := map[string][]string{}
 	for _, x := range s.Experiments {
@@ -69,18 +73,26 @@ func (s *runSummary) write(w io.Writer, named string) error {
 		for i, x := range s.Experiments {
 			if x.Agreement != nil && x.Agreement.Verdict == verdictRegression {
 				fmt.Fprintf(&b, "%s moved against %s by more than noise: %s\n", x.Experiment, s.Against, some(x.Agreement.Rows, 8))
-				if i == slices.IndexFunc(s.Experiments, func(y *carriedOut) bool { return y.Agreement != nil && y.Agreement.Verdict == verdictRegression }) && s.Folder != "" {
-					fmt.Fprintf(&b, "  its account: %s\n", filepath.Join(s.Folder, checkFile(x.Experiment)))
+				if i != slices.IndexFunc(s.Experiments, func(y *carriedOut) bool { return y.Agreement != nil && y.Agreement.Verdict == verdictRegression }) {
+					continue
+				}
+				if file := checkFile(x.Experiment); slices.Contains(x.Files, file) {
+					fmt.Fprintf(&b, "  its account: %s\n", filepath.Join(s.Folder, file))
+				} else {
+					fmt.Fprintf(&b, "  its account: entrorouter check %s --against %s\n", x.named, shellWord(s.Against))
 				}
 			}
 		}
 	}
-	if s.Folder != "" {
+	for _, x := range s.Experiments {
+		if x.leftOut != nil {
+			fmt.Fprintf(&b, "Not in %s, since --rows leaves out rows that they compare: %s\n", x.Experiment, strings.Join(x.leftOut, ", "))
+		}
+	}
+	if s.Folder != "" && !printed {
 		fmt.Fprintf(&b, "Tables, figures and measurements: %s (%s)\n", s.Folder, counted(len(files), "1 file", "%d files"))
 	}
-	if named != "" {
-		fmt.Fprintf(&b, "Behind a number: entrorouter show %s; what the paper says of it: entrorouter claims; one page of all: entrorouter report\n", named)
-	}
+	b.WriteString(s.next)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -90,24 +102,65 @@ func (s *runSummary) print(c *cli.Context, x *carriedOut) error {
 	if c.Bool("json") || s.short(c) {
 		return nil
 	}
-	_, err := c.App.Writer.Write(x.printed)
+	text := x.printed
+	if c.NArg() > 1 { // that of a single one comes last
+		text += x.verdict
+	}
+	_, err := io.WriteString(c.App.Writer, text)
 	return err
 }
 
-// conclude prints the end of a run: of one experiment nothing, of several the summary.
-func (s *runSummary) conclude(c *cli.Context, named string) error {
+// conclude prints the end of a run: the summary, and last of a single experiment whether a router pays.
+func (s *runSummary) conclude(c *cli.Context) error {
 	w := c.App.Writer
-	switch {
-	case c.Bool("json"):
+	if c.Bool("json") {
 		enc := json.NewEncoder(w)
 		enc.SetIndent("", "  ")
 		return enc.Encode(s)
-	case !s.several:
-		return nil
-	case !s.short(c):
+	}
+	printed := !s.short(c)
+	if printed {
 		fmt.Fprintln(w)
 	}
-	return s.write(w, named)
+	if err := s.write(w, printed); err != nil || c.NArg() > 1 {
+		return err
+	}
+	_, err := io.WriteString(w, s.Experiments[0].verdict)
+	return err
+}
+
+// nextOf are commands that a reader of a finished run may go on with, as a line; folder is where its measurements are, empty: nowhere.
+func nextOf(specs []*spec.Resolved, folder string) string {
+	var lead []string
+	if i := slices.IndexFunc(specs, func(r *spec.Resolved) bool { return protocol.CheckTrail(&r.Experiment) == nil }); i >= 0 {
+		lead = append(lead, "behind a number: entrorouter show "+specs[i].Named)
+	}
+	if folder != "" {
+		in, measured := "", ""
+		if folder != ownFigures {
+			in = " --figures " + shellWord(folder)
+			measured = " --measurements " + shellWord(folder) + in
+		}
+		names, flags := "", ""
+		for _, r := range specs {
+			var name string
+			name, flags = unflagged(r.Named)
+			names += " " + name
+		}
+		all, page := !slices.ContainsFunc(specs, func(r *spec.Resolved) bool { return !isBuiltIn(r) }), "it"
+		if all {
+			lead = append(lead, "what the paper says of it: entrorouter claims"+measured)
+		}
+		if len(specs) > 1 {
+			page = "all"
+			if all { // report finds them
+				names = ""
+			}
+		}
+		lead = append(lead, "one page of "+page+": entrorouter report"+names+flags+in)
+	}
+	line := strings.Join(lead, "; ")
+	return strings.ToUpper(line[:min(1, len(line))]) + line[min(1, len(line)):] + "\n"
 }
 
 // short says whether the summary takes the place of tables, which are in files.

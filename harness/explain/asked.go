@@ -9,11 +9,16 @@ type Work struct {
 	Fits int `json:"fits"` // routers to fit, one a training seed or fold
 	Asked
 	Routing int `json:"routing,omitempty"` // fits among Fits that ask language models for every decision, which Rollouts leaves out
+
+	Seconds float64 `json:"seconds,omitempty"` // about, without answers of servers
+	Untimed int     `json:"untimed,omitempty"` // steps whose seconds nobody knows
 }
 
 func (w *Work) add(v Work) {
 	w.Fits += v.Fits
 	w.Routing += v.Routing
+	w.Seconds += v.Seconds
+	w.Untimed += v.Untimed
 	w.Asked = w.Asked.Add(v.Asked)
 }
 

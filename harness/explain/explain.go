@@ -63,20 +63,6 @@ type StepExplanation struct {
 	ReadBy  []string        `json:"read_by,omitempty"`
 }
 
-// work adds what a step costs. An answer that a counted step asks for too costs nothing again.
-func (x *explainer) work(ctx context.Context, w *Work, s *Step, counted []*Step) error {
-	w.Fits += s.Fits
-	if s.Asking {
-		w.Routing++
-	}
-	if s.Asks == nil {
-		return nil
-	}
-	asked, err := s.Asks(ctx, counted)
-	w.Asked = w.Asked.Add(asked)
-	return err
-}
-
 // All says which steps of an experiment are to do, grouped by what made them so. It writes nothing.
 func (p *Plan) All(ctx context.Context) (*Explanation, error) {
 	x, err := newExplainer(p)

@@ -29,6 +29,9 @@ type Step struct {
 	Benchmark string       // of problems and what is asked about them
 	Fits      int          // routers that it fits
 	Asking    bool         // they ask language models for every decision
+	Amount    float64      // what its time and its size grow with: questions, answers, resamples of questions
+	Training  float64      // seconds of it in which networks train on the Go backend, by methods.Network.Seconds
+	Unpaced   bool         // nobody here knows how long it takes: networks train on XLA, or a server is asked
 
 	// Asks says which answers are not stored, but for those that the counted steps ask for too; nil: asks for none.
 	Asks func(ctx context.Context, counted []*Step) (Asked, error)

@@ -18,6 +18,10 @@ type StepStatus struct {
 	State  string `json:"state"`           // StateStored, StateToDo or StateNotNeeded
 	Why    string `json:"why,omitempty"`   // it is to do: what changed, or which step that is to do it reads; also what is damaged and not needed
 	Asked  *Asked `json:"asked,omitempty"` // it is to do: the answers that it needs and no step before it asks for; nil: none
+
+	Seconds float64 `json:"seconds,omitempty"` // it is to do: about how long it takes, without answers of servers
+	Untimed bool    `json:"untimed,omitempty"` // it is to do, and nobody knows how long it takes
+	Bytes   float64 `json:"-"`                 // about what it stores
 }
 
 // Status says what a run would do, step by step.
@@ -30,14 +34,16 @@ func (p *Plan) Status(ctx context.Context) ([]StepStatus, error) {
 	var counted []*Step
 	for _, s := range p.Steps {
 		st := x.status(s)
-		if st.State == StateToDo && s.Asks != nil {
-			asked, err := s.Asks(ctx, counted)
-			if err != nil {
+		st.Bytes = x.estimate(s).Bytes
+		if st.State == StateToDo {
+			var cost Work
+			if err := x.work(ctx, &cost, s, counted); err != nil {
 				return nil, err
 			}
 			counted = append(counted, s)
-			if asked.Rollouts > 0 {
-				st.Asked = &asked
+			st.Seconds, st.Untimed = cost.Seconds, cost.Untimed > 0
+			if cost.Rollouts > 0 {
+				st.Asked = &cost.Asked
 			}
 		}
 		out = append(out, st)

@@ -29,6 +29,7 @@ type explainer struct {
 	kinds   map[store.Key][]string // of the steps of the last run of any experiment
 	left    map[string][]string    // path of a recipe -> rows as the last run made them that leave it to the spec
 	reasons map[*Step]*reason
+	pace    *pace
 	err     error // the first of the store: what was said since then is to be forgotten
 }
 
@@ -47,6 +48,10 @@ func newExplainer(p *Plan) (*explainer, error) {
 		x.recipes[s.Recipe.Key()], x.planned[s.Recipe.Key()] = s.Recipe, true
 	}
 	if err := x.look(); err != nil {
+		return nil, err
+	}
+	var err error
+	if x.pace, err = p.pace(); err != nil {
 		return nil, err
 	}
 	experiments, err := p.Store.Experiments()

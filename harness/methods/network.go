@@ -45,6 +45,22 @@ func (n Network) Effort(one, two int) Effort {
 	return n.effort(int64(one), int64(two))
 }
 
+// What training was measured at on the Go backend and two cores.
+const (
+	stepSeconds = 1e-3 // of a step whose network is small
+	goFLOPS     = 4e9  // of a large one, a second
+	goLMFLOPS   = 2e9  // of a language model: lm-tiny 1.4e9, one of four layers and 128 units 2.7e9
+)
+
+// Seconds is how long a fit of some effort takes on the Go backend and two cores that reads so many texts before its steps or to route them.
+func (n Network) Seconds(e Effort, read int) float64 {
+	rate := goFLOPS
+	if n.LM {
+		rate = goLMFLOPS
+	}
+	return e.Steps*stepSeconds + (e.Texts*n.FLOPs+float64(read)*n.Reading)/rate
+}
+
 // promptTokens is about how many tokens a language model here reads with a problem: the tables of routers have 200 to 330.
 const promptTokens = 256
 

@@ -22,6 +22,7 @@ type Needs struct {
 	Memory    int64 // bytes
 	Device    int64 // bytes of weights and what a step makes of them where XLA computes, which may be a card; not in Memory
 	Disk      int64 // bytes, of the store
+	Answers   int64 // of these, of the answers of models that are asked
 
 	// Training is how long the networks train that are trained in steps, on the Go backend and two cores.
 	Training time.Duration
@@ -63,10 +64,6 @@ const (
 	largeDisk     = 2 << 10
 	simulatedDisk = 300     // an answer
 	servedDisk    = 4 << 10 // an answer, compressed
-
-	stepTime  = time.Millisecond // of a step whose network is small
-	goFLOPS   = 4e9              // of a large one, a second
-	goLMFLOPS = 2e9              // of a language model: lm-tiny 1.4e9, one of four layers and 128 units 2.7e9
 )
 
 // Estimate says what a run of a spec takes. questions are those of recorded pools by name, which are in the recordings and not in the spec; a
@@ -101,6 +98,7 @@ func Estimate(r *spec.Resolved, questions map[string]int) Needs {
 		}
 		answers := func(problems int, of, each int64, knob, format string, args ...any) {
 			asked := int64(problems) * of * each
+			n.Answers += asked * perAnswer
 			takes(int64(problems)*problemMemory+asked*answerMemory, asked*perAnswer, knob, format, args...)
 		}
 		for _, d := range []struct {
@@ -166,11 +164,7 @@ func Estimate(r *spec.Resolved, questions map[string]int) Needs {
 				n.Routed.add(float64(seeds)*float64(set.routed), network.Routes)
 				n.Learned.add(float64(seeds)*e.Texts, network.Reads+network.Writes)
 			}
-			rate := goFLOPS
-			if network.LM {
-				rate = goLMFLOPS
-			}
-			seconds += float64(seeds) * (e.Steps*stepTime.Seconds() + (e.Texts*network.FLOPs+float64(set.one+set.two+set.routed)*network.Reading)/rate)
+			seconds += float64(seeds) * network.Seconds(e, set.one+set.two+set.routed)
 		}
 		n.Steps += int64(min(steps, 1e15))
 		switch {

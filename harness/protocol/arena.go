@@ -47,7 +47,7 @@ func (e *experiment) newOutcomes(ctx context.Context, set *problemSet, runs int,
 	if err != nil {
 		return nil, err
 	}
-	w.step, b.Benchmark, b.Asks = b.Step, b.name, w.asked
+	w.step, b.Benchmark, b.Asks, b.Amount = b.Step, b.name, w.asked, w.amount()
 	return b, nil
 }
 
@@ -86,7 +86,7 @@ func (e *experiment) newExpected(set *problemSet, of []routing.Expert) (*bench, 
 	if err != nil {
 		return nil, err
 	}
-	b.Benchmark = b.name
+	b.Benchmark, b.Amount = b.name, float64(set.n*len(of))
 	return b, nil
 }
 
@@ -138,6 +138,16 @@ func (a *arena) selfInputs() (in []steps.Input) {
 		}
 	}
 	return in
+}
+
+// questions are those of the arenas, each as often as it is decided about.
+func (e *experiment) questions() (n int) {
+	for _, a := range e.arenas {
+		for _, b := range a.benches {
+			n += b.set.n * b.runs
+		}
+	}
+	return n
 }
 
 // loadQueries reads the problems of every benchmark and lists the queries.

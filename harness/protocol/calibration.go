@@ -40,7 +40,7 @@ func (e *experiment) planCalibration() (*steps.Step, error) {
 	p.Code("prior", methods.ShrinkagePrior)
 	p.Features()
 	inputs := []steps.Input{e.sftProfile.As("profile/sft"), e.rlProfile.As("profile/rl"), e.rlProfile.set.As("problems/rl")}
-	return e.Add("calibration", "calibration", calibrationVersion, p, inputs, func(ctx context.Context, d *store.Draft) error {
+	measured, err := e.Add("calibration", "calibration", calibrationVersion, p, inputs, func(ctx context.Context, d *store.Draft) error {
 		all, err := e.trainSet(ctx)
 		if err != nil {
 			return err
@@ -65,6 +65,10 @@ func (e *experiment) planCalibration() (*steps.Step, error) {
 		out := &metrics.Set{Measurements: slices.Concat(c.Measured(measured, x.Profile.Rollouts), c.Shrunk(shrunk), c.Expected(rolloutCounts()))}
 		return book.WriteMeasurements(d, out)
 	})
+	if err == nil {
+		measured.Amount = float64(x.Train.SFT.Size + x.Train.RL.Size)
+	}
+	return measured, err
 }
 
 // truth returns the true success probabilities of the experts on examples of a set that was read, [P][M].

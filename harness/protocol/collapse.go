@@ -54,6 +54,8 @@ func newCollapse(r *spec.Resolved, o steps.Options) (*Run, error) {
 	if err != nil {
 		return nil, errors.Join(err, plan.Close())
 	}
+	t := x.Collapse.Training
+	measured.Amount = float64(study.Policies() * t.Steps * t.Batch * t.Group)
 	plan.Measured = append(plan.Measured, measured)
 	return &Run{Plan: plan, Head: []string{
 		" " + x.Title + ".",

@@ -87,6 +87,11 @@ func (e *experiment) newFit(row spec.Method, s uint64) (*fit, error) {
 		return nil, err
 	}
 	f.Row, f.Fits, f.Asking = &f.row, 1, asks
+	one, two := e.Spec.Experiment.Train.SFT.Size, e.Spec.Experiment.Train.RL.Size
+	if n := row.Train; n > 0 {
+		one, two = min(one, n), min(two, n)
+	}
+	e.takes(f.Step, row, 1, one, two, e.questions())
 	if teacher, ok := methods.TeacherOf(method); ok {
 		f.Asks = func(_ context.Context, counted []*explain.Step) (explain.Asked, error) {
 			return f.lessons(teacher, counted), nil
@@ -136,8 +141,18 @@ func (e *experiment) newMatch(row spec.Method, s uint64, unmatched, to *fit) (*f
 	if err != nil {
 		return nil, err
 	}
-	f.Row = &f.row
+	f.Row, f.Amount = &f.row, float64(e.questions())
 	return f, nil
+}
+
+// takes says what some fits of a row take that each learn from so many problems of the two stages and then decide about others.
+func (c *fitting) takes(s *steps.Step, row spec.Method, fits, one, two, decides int) {
+	s.Amount = float64(fits * (one + two + decides))
+	s.Unpaced = s.Asking
+	if network, ok := methods.NetworkOf(row, &c.Spec.Experiment, len(c.pool.Experts)); ok {
+		s.Training = float64(fits) * network.Seconds(network.Effort(one, two), one+two+decides)
+		s.Unpaced = s.Unpaced || network.Backend == "xla" || network.Writes > 0
+	}
 }
 
 // learns is the part of the training set that the row may learn from.

@@ -336,6 +336,14 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 				return nil, err
 			}
 			f.Row, f.Fits = &f.row, x.Folds.K
+			learned := len(c.problems) * (x.Folds.K - 1) / x.Folds.K
+			if row.Train > 0 {
+				learned = min(learned, row.Train)
+			}
+			c.takes(f.Step, row, x.Folds.K, learned, learned, len(c.problems)/x.Folds.K)
+			if _, asks := method.(methods.Asking); asks {
+				f.Unpaced = true
+			}
 			p.rows = append(p.rows, f)
 			inputs = append(inputs, f.As(book.OfRow("crossfit", row.RowID(), s)))
 		}
@@ -354,6 +362,7 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 	if err != nil {
 		return nil, err
 	}
+	all.Amount = float64(x.Evaluate.Bootstrap * len(x.Methods) * len(c.problems) * len(x.Folds.Seeds))
 	measured = append(measured, all)
 	for _, o := range x.Outputs {
 		if o.Kind != "training" {
@@ -414,7 +423,7 @@ func (c *recorded) planCurves(p *steps.Params, ids []string) (*steps.Step, error
 // the pool did on them, and the folds of each partition.
 func (c *recorded) planOutcomes(p *steps.Params) (*steps.Step, error) {
 	p.Spec("folds.k", "folds.seeds", "folds.probe")
-	return c.Add("recording "+c.pool.Name, "recording", recordingVersion, p, nil, func(_ context.Context, d *store.Draft) error {
+	s, err := c.Add("recording "+c.pool.Name, "recording", recordingVersion, p, nil, func(_ context.Context, d *store.Draft) error {
 		var partitions []book.Partition
 		for _, p := range c.partition {
 			partitions = append(partitions, book.Partition{Seed: p.seed, Fold: p.fold})
@@ -429,6 +438,10 @@ func (c *recorded) planOutcomes(p *steps.Params) (*steps.Step, error) {
 				return nil
 			}))
 	})
+	if err == nil {
+		s.Amount = float64(len(c.problems) * len(c.columns))
+	}
+	return s, err
 }
 
 // described are the lines Recorded: of each expert how far its runs agree and how many a limit cut, where the recording says.

@@ -39,8 +39,12 @@ func (e *experiment) planMeasure() error {
 		inputs = append(inputs, p.As(book.OfArena("profile", metrics.PaperArena, p.set.benchmark)))
 	}
 	measured, err := planMeasured(e.Plan, "measure", book.MeasureStage, measureVersion, params, inputs, e.prepare, nil)
+	if err != nil {
+		return err
+	}
+	measured.Amount = float64(x.Evaluate.Bootstrap * len(x.Methods) * e.questions())
 	e.Measured = append(e.Measured, measured)
-	return err
+	return nil
 }
 
 // planMeasured plans a step that measures the arenas behind its inputs. prepare, if it is not nil, makes some of them in an

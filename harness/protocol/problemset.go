@@ -62,7 +62,7 @@ func (e *experiment) newProblemSet(name, draw string, n int, by string) (*proble
 	if err != nil {
 		return nil, err
 	}
-	set.Benchmark = name
+	set.Benchmark, set.Amount = name, float64(n)
 	return set, nil
 }
 

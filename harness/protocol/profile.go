@@ -35,6 +35,7 @@ func (e *experiment) newProfile(ctx context.Context, set *problemSet, split rout
 		return nil, err
 	}
 	p.step, p.Benchmark, p.Asks = p.Step, set.benchmark, p.asked
+	p.Step.Amount = p.want.amount()
 	return p, nil
 }
 

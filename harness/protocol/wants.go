@@ -97,6 +97,9 @@ func (w *want) asked(ctx context.Context, counted []*explain.Step) (out explain.
 	return out, nil
 }
 
+// amount is how many answers it reads.
+func (w *want) amount() float64 { return float64(w.set.n * w.Runs * len(w.Experts)) }
+
 // missing counts what one expert is to be asked for beside what others ask it for. known are the problems; nil: they are not
 // made, and all that is known is that the smaller of two draws of a benchmark begins the larger.
 func (w *want) missing(ctx context.Context, x routing.Expert, known []routing.Problem, others []*want) (int, error) {

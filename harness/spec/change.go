@@ -4,6 +4,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -136,9 +137,19 @@ func (l *loader) change(c Changes) {
 		m.Versus = only(m.Versus)
 		methods = append(methods, m)
 	}
+	all := len(methods) == len(e.Methods)
 	e.Methods, e.Folds.Versus = methods, only(e.Folds.Versus)
 	if !keep[e.Folds.Predictions] {
 		e.Folds.Predictions = ""
 	}
-	e.Outputs = slices.DeleteFunc(slices.Clone(e.Outputs), func(o Output) bool { return o.Kind != "table" && o.Kind != "metrics" })
+	if all {
+		return
+	}
+	e.Outputs = slices.DeleteFunc(slices.Clone(e.Outputs), func(o Output) bool {
+		if o.Kind == "table" || o.Kind == "metrics" {
+			return false
+		}
+		l.out.LeftOut = append(l.out.LeftOut, cmp.Or(o.File, o.Kind))
+		return true
+	})
 }

@@ -21,6 +21,8 @@ type Plan struct {
 
 	Steps    []*Step // inputs come before what reads them
 	Measured []*Step // what the run is for: they make measurements.txt
+
+	clock clock
 }
 
 // Step is a pure function from a recipe and the keys of its inputs to a folder of plain text. Its key is known before

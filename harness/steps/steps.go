@@ -47,6 +47,7 @@ func (p *Plan) Add(name, stage string, version int, params *Params, inputs []Inp
 
 // Get returns the entry of a step, making it first if the store does not have it. Who wants what is being made waits for it.
 func (p *Plan) Get(ctx context.Context, s *Step) (store.Entry, error) {
+	defer p.clock.wait(ctx)()
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if s.made {
@@ -58,7 +59,11 @@ func (p *Plan) Get(ctx context.Context, s *Step) (store.Entry, error) {
 		ran = true
 		s.task = p.Options.Progress.Start(s.Name, 0)
 		defer s.task.Done()
+		ctx, end := p.clock.begin(ctx, s)
 		failed = s.make(ctx, draft)
+		if took := end(); failed == nil {
+			failed = explain.NoteTook(draft, &s.Step, took)
+		}
 		return failed
 	})
 	var inner *Error
