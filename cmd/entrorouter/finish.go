@@ -86,12 +86,9 @@ func finish(c *cli.Context, r *spec.Resolved, o harness.Options, folder, referen
 		}
 	}
 	if folder != "" {
-		if err := save(&text, folder, files); err != nil {
+		if x.Files, err = writeFigures(c, &text, folder, shown, files); err != nil {
 			x.printed = text.Bytes()
 			return x, err
-		}
-		for _, f := range files {
-			x.Files = append(x.Files, f.Name)
 		}
 	}
 	if err := present.Conclude(shown, &text); err != nil {

@@ -155,6 +155,9 @@ func TestCommittedFiguresAreThoseOfTheirMeasurements(t *testing.T) {
 		t.Fatal(err)
 	}
 	copyFiles(t, ".", root, "go.mod")
+	if err := os.CopyFS("experiments", experiments.FS); err != nil {
+		t.Fatal(err)
+	}
 	copyFiles(t, "figures", filepath.Join(root, "figures"), present.Measurements("*"))
 	copyFiles(t, "figures", filepath.Join(root, "figures"), present.File("ensemble", "*.csv")) // the command ensemble makes them
 	for _, args := range [][]string{{"entrorouter", "render", "--update"}, {"entrorouter", "claims", "--update"}} {

@@ -25,6 +25,7 @@ func runCommand() *cli.Command {
 		Description: "SPEC is the name of a built-in experiment ('entrorouter list' shows them) or a path to a YAML file,\n" +
 			"whose folder may override any built-in file. What is stored already is not done again. Servers that want a key get\n" +
 			"that of the environment variable ENTROROUTER_API_KEY.\n\n" +
+			"Beside tables and figures it writes README.md, a page of them and of what they were made of.\n" +
 			"A run of several, or with --against, prints a summary; the tables are in the folder.\n" +
 			"--rows, --limit and --set change the spec as it is read; titles say so, and by default what is written goes to\n" +
 			ownFigures + "/" + changedFigures + ".\n" +
