@@ -6,7 +6,10 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/compare"
@@ -64,7 +67,11 @@ func Run(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	set.Comment = append(run.Head, provenance(&r.Experiment, trained).String())
+	recipes, err := recipesOf(run)
+	if err != nil {
+		return nil, err
+	}
+	set.Comment = append(append(run.Head, recipes...), provenance(&r.Experiment, trained).String())
 	if err := sayUnfinished(run); err != nil {
 		return nil, err
 	}
@@ -177,6 +184,27 @@ func trainings(run *protocol.Run) (trained []book.Made, ms map[string]float64, e
 	return trained, ms, nil
 }
 
+// machineNotes are the entries of Options.Env that are no versions; of what numbers depend on, provenance has them.
+var machineNotes = []string{"os", "arch", "platform", "processor"}
+
+// recipesOf says under which recipes a finished run measured, and by which versions, a comment each.
+func recipesOf(run *protocol.Run) (comments []string, err error) {
+	for _, s := range run.Plan.Measured {
+		var by map[string]any // what Options.Env was, and what was noted beside it
+		if err := run.Store.Env(s.Recipe.Key(), &by); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		var versions []string
+		for _, of := range slices.Sorted(maps.Keys(by)) {
+			if version, ok := by[of].(string); ok && !slices.Contains(machineNotes, of) {
+				versions = append(versions, of+" "+strings.TrimPrefix(version, of))
+			}
+		}
+		comments = append(comments, metrics.Recipe{Step: s.Name, Key: s.Recipe.Key().String(), By: strings.Join(versions, ", ")}.String())
+	}
+	return comments, nil
+}
+
 // provenance is how a run of an experiment made its numbers.
 func provenance(x *spec.Experiment, trained []book.Made) metrics.Provenance {
 	how := metrics.Provenance{Seed: x.Seed, Training: x.Evaluate.Seeds, Arch: runtime.GOARCH}
@@ -236,30 +264,6 @@ func Explain(ctx context.Context, r *spec.Resolved, o Options) (*explain.Explana
 	}
 	defer run.Close()
 	return run.Explain().All(ctx)
-}
-
-// Made is a step that measures, and how it was made.
-type Made struct {
-	Step, Key string
-	By        map[string]string // what Options.Env was; nil: the store does not have it
-}
-
-// Measured lists the steps that give an experiment its numbers, under the keys of their recipes, which cover the recipes of all steps
-// behind them. It does nothing but look at the store.
-func Measured(ctx context.Context, r *spec.Resolved, o Options) (all []Made, err error) {
-	run, err := look(ctx, r, o)
-	if err != nil {
-		return nil, err
-	}
-	defer run.Close()
-	for _, s := range run.Plan.Measured {
-		made := Made{Step: s.Name, Key: s.Recipe.Key().String()}
-		if err := run.Store.Env(s.Recipe.Key(), &made.By); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, err
-		}
-		all = append(all, made)
-	}
-	return all, nil
 }
 
 // ExplainStep says everything of one step: named as Plan prints it, or by the beginning of its key. It writes nothing.

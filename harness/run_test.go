@@ -69,6 +69,29 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// Measurements say under which recipes they were made and by which versions: those that made them, whoever reads them again.
+func TestMeasurementsNameTheirRecipesAndVersions(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	made := func(version string) (recipes []metrics.Recipe) {
+		t.Helper()
+		result, err := Run(t.Context(), toy.Tiny(t), Options{Out: out, Env: map[string]string{"entrorouter": version, "go": "go1.26", "arch": "any"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.Measurements.Recipes()
+	}
+	step, err := ExplainStep(t.Context(), toy.Tiny(t), Options{Out: out}, "measure")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []metrics.Recipe{{Step: "measure", Key: step.Key, By: "entrorouter v1, go 1.26"}}
+	for _, version := range []string{"v1", "v2"} {
+		if d := cmp.Diff(want, made(version)); d != "" {
+			t.Errorf("read by %s (-want +got)\n%s", version, d)
+		}
+	}
+}
+
 // sameEntries wants two folders to have the same entries, byte by byte.
 func sameEntries(t testing.TB, calm, out string) {
 	t.Helper()

@@ -3,10 +3,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
@@ -14,8 +13,8 @@ import (
 	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/ensemble"
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/present"
+	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
@@ -65,20 +64,24 @@ func ensembleCommand() *cli.Command {
 			if folder == "" {
 				return nil
 			}
-			for file, write := range map[string]func(io.Writer) error{
-				present.File(name, "pools.csv"):  func(w io.Writer) error { return ensemble.WritePools(w, x.Ensemble, members) },
-				present.File(name, "shares.csv"): func(w io.Writer) error { return ensemble.WriteShares(w, shares) },
-				present.Measurements(name):       ensemble.Lines(name, measured).Write,
+			lines := ensemble.Lines(name, measured)
+			var files []report.File
+			for _, f := range []struct {
+				name  string
+				write func(io.Writer) error
+			}{
+				{present.File(name, "pools.csv"), func(w io.Writer) error { return ensemble.WritePools(w, x.Ensemble, members) }},
+				{present.File(name, "shares.csv"), func(w io.Writer) error { return ensemble.WriteShares(w, shares) }},
+				{present.Measurements(name), lines.Write},
 			} {
-				file = filepath.Join(folder, file)
-				if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
+				var text bytes.Buffer
+				if err := f.write(&text); err != nil {
 					return err
 				}
-				if err := policy.WriteFile(file, write); err != nil {
-					return err
-				}
+				files = append(files, report.File{Name: f.name, Data: text.Bytes()})
 			}
-			return nil
+			_, err = writeFigures(c, c.App.Writer, folder, &present.Run{Spec: r, Measurements: lines}, files)
+			return err
 		},
 	}
 }

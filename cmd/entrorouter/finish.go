@@ -89,12 +89,9 @@ func finish(c *cli.Context, r *spec.Resolved, o harness.Options, folder, referen
 		}
 	}
 	if folder != "" {
-		if err := save(&text, folder, files); err != nil {
+		if x.Files, err = writeFigures(c, &text, folder, shown, files); err != nil {
 			x.printed = text.String()
 			return x, err
-		}
-		for _, f := range files {
-			x.Files = append(x.Files, f.Name)
 		}
 	}
 	var verdict strings.Builder

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -56,6 +58,30 @@ func measuredIn(folder string) ([]string, error) {
 		return nil, usageError{err}
 	}
 	return files, nil
+}
+
+// asTrained is a spec with the training seeds that measurements of it have, unless the command line says which.
+func asTrained(c *cli.Context, r *spec.Resolved, set *metrics.Set) *spec.Resolved {
+	x, seeds := &r.Experiment, seedsOf(set)
+	n := len(seeds)
+	if c.IsSet("seeds") || x.Recorded() || x.Ensemble != nil || n == 0 || seeds[0] != 1 || seeds[n-1] != uint64(n) || slices.Equal(seeds, x.Evaluate.Seeds) {
+		return r
+	}
+	as := *r
+	as.Experiment.Evaluate.Seeds = seeds
+	as.Named += fmt.Sprintf(" --seeds %d", n)
+	return &as
+}
+
+// seedsOf are the training seeds that have lines of their own.
+func seedsOf(set *metrics.Set) (seeds []uint64) {
+	for _, m := range set.Measurements {
+		if seed, err := strconv.ParseUint(m.Key("seed"), 10, 64); err == nil && !slices.Contains(seeds, seed) {
+			seeds = append(seeds, seed)
+		}
+	}
+	slices.Sort(seeds)
+	return seeds
 }
 
 // readAllMeasurements reads files and folders of measurements. A default folder that is not there is no error: then

@@ -1,14 +1,12 @@
-// What commands print: JSON, or text that fits the terminal, and which files were written.
+// What commands print: JSON, or text that fits the terminal.
 
 package main
 
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"unicode"
@@ -18,7 +16,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/entrorouter/entrorouter/harness/report"
-	"github.com/entrorouter/entrorouter/harness/store"
 )
 
 // show prints a value as JSON or as aligned text.
@@ -91,17 +88,4 @@ func terminal(w io.Writer) report.Terminal {
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())
-}
-
-// save writes files to a folder and says so.
-func save(w io.Writer, dir string, files []report.File) error {
-	var names []string
-	for _, f := range files {
-		if err := store.WriteFile(filepath.Join(dir, f.Name), f.Data); err != nil {
-			return err
-		}
-		names = append(names, f.Name)
-	}
-	_, err := fmt.Fprintf(w, "written to %s: %s\n", dir, strings.Join(names, " "))
-	return err
 }

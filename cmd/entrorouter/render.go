@@ -29,7 +29,8 @@ func renderCommand() *cli.Command {
 		Name:      "render",
 		Usage:     "draw tables and figures again from their measurements, computing nothing",
 		ArgsUsage: "[SPEC...]",
-		Description: "Reads FIGURES/NAME/measurements.txt of every SPEC and writes its tables and figures beside it.\n" +
+		Description: "Reads FIGURES/NAME/measurements.txt of every SPEC and writes its tables and figures beside it, and README.md, a\n" +
+			"page of them and of what they were made of.\n" +
 			"Without SPEC: of every built-in experiment that has measurements there.",
 		Flags: append(figuresFlags("folder of the measurements, tables and figures"),
 			&cli.StringFlag{Name: "formats", Value: "svg", Usage: "formats of figures, of svg, pdf and png, with commas between them"},
@@ -99,7 +100,7 @@ func renderCommand() *cli.Command {
 				if _, err := printed[i].WriteTo(c.App.Writer); err != nil {
 					return err
 				}
-				if err := save(c.App.Writer, dir, files[i]); err != nil {
+				if _, err := writeFigures(c, c.App.Writer, dir, redo[i], files[i]); err != nil {
 					return err
 				}
 				if err := present.Conclude(redo[i], c.App.Writer); err != nil {

@@ -6,11 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -60,11 +56,8 @@ func reportOf(c *cli.Context) (*page.Page, error) {
 		if e.Questions, e.NoQuestions, err = questionsOf(c, r); err != nil {
 			return nil, err
 		}
-		if e.Recipes, err = recipesOf(c, r); err != nil {
-			return nil, err
-		}
-		if e.Recipes != nil {
-			e.Commands = append(e.Commands, "entrorouter explain "+r.Named+" "+shellWord(e.Recipes[0].Step))
+		if recipes := set.Recipes(); recipes != nil {
+			e.Commands = append(e.Commands, "entrorouter explain "+r.Named+" "+shellWord(recipes[0].Step))
 		}
 		p.Experiments = append(p.Experiments, e)
 	}
@@ -130,26 +123,6 @@ func measuredBefore(c *cli.Context, r *spec.Resolved) (*metrics.Set, error) {
 	return set, nil
 }
 
-// asTrained is a spec with the training seeds that measurements of it have, unless the command line says which.
-func asTrained(c *cli.Context, r *spec.Resolved, set *metrics.Set) *spec.Resolved {
-	var seeds []uint64
-	for _, m := range set.Measurements {
-		seed, err := strconv.ParseUint(m.Key("seed"), 10, 64)
-		if err == nil && m.Key("method") != "" && !slices.Contains(seeds, seed) {
-			seeds = append(seeds, seed)
-		}
-	}
-	slices.Sort(seeds)
-	n := len(seeds)
-	if c.IsSet("seeds") || r.Experiment.Recorded() || n == 0 || seeds[0] != 1 || seeds[n-1] != uint64(n) || slices.Equal(seeds, r.Experiment.Evaluate.Seeds) {
-		return r
-	}
-	as := *r
-	as.Experiment.Evaluate.Seeds = seeds
-	as.Named += fmt.Sprintf(" --seeds %d", n)
-	return &as
-}
-
 // experimentOf is an experiment as its measurements show it.
 func experimentOf(dir string, run *present.Run) (e page.Experiment, err error) {
 	r := run.Spec
@@ -160,27 +133,6 @@ func experimentOf(dir string, run *present.Run) (e page.Experiment, err error) {
 		err = fmt.Errorf("%s does not fit spec %s as it is now, run it again: %w", e.File, r.Experiment.Name, err)
 	}
 	return e, err
-}
-
-// recipesOf are the recipes behind the numbers of an experiment; none where they cannot be planned, as without the data.
-func recipesOf(c *cli.Context, r *spec.Resolved) (all []page.Recipe, err error) {
-	made, err := harness.Measured(c.Context, r, options(c))
-	if c.Context.Err() != nil {
-		return nil, c.Context.Err()
-	}
-	if err != nil { // a page without recipes is a page all the same
-		return nil, nil
-	}
-	for _, m := range made {
-		recipe := page.Recipe{Step: m.Step, Key: m.Key}
-		var by []string
-		for _, what := range slices.Sorted(maps.Keys(m.By)) {
-			by = append(by, what+" "+m.By[what])
-		}
-		recipe.Made = strings.Join(by, ", ")
-		all = append(all, recipe)
-	}
-	return all, nil
 }
 
 // questionsOf are questions of a finished run whose store is at hand, or the reason why there are none. Nobody is asked.

@@ -25,6 +25,7 @@ func runCommand() *cli.Command {
 		Description: "SPEC is the name of a built-in experiment ('entrorouter list' shows them) or a path to a YAML file,\n" +
 			"whose folder may override any built-in file. What is stored already is not done again. Servers that want a key get\n" +
 			"that of the environment variable ENTROROUTER_API_KEY.\n\n" +
+			"Beside tables and figures it writes README.md, a page of them and of what they were made of.\n" +
 			"A run ends with a summary: time, steps, whether it agrees with a reference, what to look at next. One of several, or\n" +
 			"with --against, prints it in place of tables, which are in the folder. Without --against built-in experiments are held\n" +
 			"against the committed tables, if they are here, or the built-in reference, if it has them; the exit code stays 0.\n" +

@@ -153,3 +153,15 @@ func TestSharesByHand(t *testing.T) {
 		t.Errorf("%+v", lines)
 	}
 }
+
+func TestLinesNameTheRecipeOfEachPool(t *testing.T) {
+	var measured []*metrics.Set
+	for _, pool := range []string{"sim-01", "sim-02"} {
+		measured = append(measured, &metrics.Set{Comment: []string{" Of one pool.", metrics.Recipe{Step: "measure", Key: "measure-" + pool, By: "go go1"}.String()},
+			Measurements: []metrics.Measurement{{Name: "Route", Keys: metrics.Keys("pool", pool)}}})
+	}
+	want := []metrics.Recipe{{Step: "measure of sim-01", Key: "measure-sim-01", By: "go go1"}, {Step: "measure of sim-02", Key: "measure-sim-02", By: "go go1"}}
+	if lines := Lines("all", measured); !slices.Equal(lines.Recipes(), want) || len(lines.Said()) != 0 {
+		t.Errorf("%q", lines.Comment)
+	}
+}

@@ -31,6 +31,10 @@ var kept = append([]string{metrics.Accuracy, units.CostShare, units.CostDifferen
 func Lines(experiment string, measured []*metrics.Set) *metrics.Set {
 	out := &metrics.Set{}
 	for _, set := range measured {
+		for _, r := range set.Recipes() {
+			r.Step += " of " + set.Measurements[0].Key("pool") // it has one
+			out.Comment = append(out.Comment, r.String())
+		}
 		for _, line := range averages(set) {
 			own := metrics.Measurement{Name: line.Name, N: line.N}
 			for _, k := range line.Keys {

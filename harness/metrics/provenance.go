@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -38,14 +39,55 @@ func (p Provenance) String() string {
 
 // MadeOf is the comment that says which data numbers are of, without its '#': a file and the SHA-256 that its pool pins.
 func MadeOf(file, sha256 string) string {
-	return fmt.Sprintf("%s %s, SHA-256 %s.", madeOf, file, sha256)
+	return fmt.Sprintf(" Made of %s, SHA-256 %s.", file, sha256)
 }
 
-// madeOf is how such a comment begins.
-const madeOf = " Made of"
+// Recipe is that of a step whose measurements a file has; its key covers the recipes of all steps behind it.
+type Recipe struct {
+	Step, Key string
+	By        string // versions of the program and its modules that carried it out; empty: nobody wrote them down
+}
 
-// SaysMadeOf says whether a comment is one of MadeOf.
-func SaysMadeOf(comment string) bool { return strings.HasPrefix(comment, madeOf+" ") }
+// String is the comment that says so, without its '#'.
+func (r Recipe) String() string {
+	by := ""
+	if r.By != "" {
+		by = ", made by " + r.By
+	}
+	return fmt.Sprintf(" Step %s has recipe %s%s.", r.Step, r.Key, by)
+}
+
+var recipeLine = regexp.MustCompile(`^ Step (.+) has recipe ([^\s,]+)(?:, made by (.+))?\.$`)
+
+// Recipes reads which recipes a file is of; none: it does not say.
+func (s *Set) Recipes() (all []Recipe) {
+	for _, line := range s.Comment {
+		if f := recipeLine.FindStringSubmatch(line); f != nil {
+			all = append(all, Recipe{f[1], f[2], f[3]})
+		}
+	}
+	return all
+}
+
+// Versions are those that carried out the steps behind Recipes, each once; none: nobody wrote them down.
+func (s *Set) Versions() (all []string) {
+	for _, r := range s.Recipes() {
+		if r.By != "" && !slices.Contains(all, r.By) {
+			all = append(all, r.By)
+		}
+	}
+	return all
+}
+
+// Said are the comments of a file that are not about recipes, but for those that the caller shows otherwise.
+func (s *Set) Said(shown ...string) (lines []string) {
+	for _, line := range s.Comment {
+		if !recipeLine.MatchString(line) && !slices.Contains(shown, line) {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
 
 // SameMachine says whether two files were made by one backend on one architecture: rows that train nothing count alike there.
 func (p Provenance) SameMachine(q Provenance) bool { return p.Backend == q.Backend && p.Arch == q.Arch }

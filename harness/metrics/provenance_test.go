@@ -28,3 +28,34 @@ func TestProvenanceIsReadBack(t *testing.T) {
 		t.Error("a file without the line is made by something known")
 	}
 }
+
+func TestRecipesAreReadBack(t *testing.T) {
+	want := []Recipe{
+		{"measure", "measure-3e94a44cd371", "entrorouter v1.2.0, go 1.26.8, github.com/gomlx/gomlx v0.28.2"},
+		{"measure large", "measure-1111a44cd371", "entrorouter v1.2.0, go 1.26.8, github.com/gomlx/gomlx v0.28.2"},
+		{"measure qwen2_o1mini", "measure-folds-b29da76b2e1d", ""},
+	}
+	set := &Set{Comment: []string{" Tiny.", MadeOf("a.jsonl", "12ab"), " Made with seed 1 by backend go on amd64."}}
+	if got := set.Recipes(); got != nil {
+		t.Errorf("a file without recipes has %v", got)
+	}
+	if got := set.Versions(); got != nil {
+		t.Errorf("a file without recipes has %v", got)
+	}
+	said := []string{set.Comment[0], set.Comment[2]}
+	for _, r := range want {
+		set.Comment = append(set.Comment, r.String())
+	}
+	if d := cmp.Diff(want, set.Recipes()); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	if d := cmp.Diff([]string{want[0].By}, set.Versions()); d != "" {
+		t.Errorf("versions (-want +got)\n%s", d)
+	}
+	if d := cmp.Diff(said, set.Said(MadeOf("a.jsonl", "12ab"))); d != "" {
+		t.Errorf("what else it says (-want +got)\n%s", d)
+	}
+	if got := set.Said(); len(got) != 3 {
+		t.Errorf("data that nobody shows are not said: %q", got)
+	}
+}

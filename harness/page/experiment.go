@@ -13,16 +13,9 @@ type Experiment struct {
 	Outputs     []present.Output
 	File        string        // of its measurements
 	Commands    []string      // that make it, in the order of their use
-	Recipes     []Recipe      // nil: they are not known
 	Questions   []QuestionSet // nil: there is no store of the run
 	NoQuestions string        // why there are none, a sentence; may be empty
 
 	Against *compare.NumbersReport // its measurements beside those of the page's other run; nil: that has none
 	Compare string                 // the command that lists every number of it
-}
-
-// Recipe is that of a step that measures, whose key covers the recipes of all steps behind it.
-type Recipe struct {
-	Step, Key string
-	Made      string // by what, of a stored one; empty: the store does not have it
 }

@@ -77,12 +77,12 @@ func hostilePage() *Page {
 		Experiments: []Experiment{{
 			Run: &present.Run{
 				Spec:         &spec.Resolved{Named: hostile, Experiment: spec.Experiment{Name: "planted", Title: hostile}},
-				Measurements: &metrics.Set{Comment: []string{hostile}},
+				Measurements: &metrics.Set{Comment: []string{hostile, metrics.Recipe{Step: hostile, Key: "key", By: hostile}.String()}},
 			},
 			Outputs: []present.Output{{Tables: []*report.Table{table}, Text: hostile}},
 			File:    hostile, Commands: []string{hostile}, Questions: []QuestionSet{set}, NoQuestions: hostile,
 			Against: &compare.NumbersReport{Experiment: "planted", Changes: []metrics.Change{{Label: "Route/method=" + hostile + "/benchmark=" + hostile, Unit: hostile, Ours: 1, Reference: 2, Gate: metrics.Exact}}},
-			Compare: hostile, Recipes: []Recipe{{hostile, hostile, hostile}},
+			Compare: hostile,
 		}},
 	}
 }

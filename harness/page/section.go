@@ -4,8 +4,8 @@ package page
 
 import (
 	"html/template"
-	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -22,10 +22,12 @@ type section struct {
 }
 
 type provenance struct {
-	Comment []string
-	Seeds   []string // of single trainings or partitions, where there are several
-	Numbers int
-	Files   []spec.File // that are read, recorded answers or problems
+	Comment  []string         // what else the measurements say
+	Recipes  []metrics.Recipe // none: they do not say
+	Versions []string
+	Seeds    []string // of single trainings or partitions, where there are several
+	Numbers  int
+	Files    []spec.File // that are read, recorded answers or problems
 }
 
 // section draws what an experiment shows; served: where a server has whole answers.
@@ -65,25 +67,14 @@ func (e *Experiment) section(draw *report.HTML, served bool) (section, error) {
 
 func provenanceOf(r *present.Run) (p provenance) {
 	set := r.Measurements
-	p.Comment, p.Numbers = set.Comment, len(set.Measurements)
+	p.Recipes, p.Versions, p.Files, p.Numbers = set.Recipes(), set.Versions(), r.Spec.Data(), len(set.Measurements)
+	p.Comment = r.Said()
 	seen := map[string]bool{"": true}
 	for _, m := range set.Measurements {
 		if seed := m.Key("seed"); !seen[seed] {
 			seen[seed] = true
 			p.Seeds = append(p.Seeds, seed)
 		}
-	}
-	add := func(f *spec.File) {
-		if f != nil && f.Path != "" && !slices.ContainsFunc(p.Files, func(g spec.File) bool { return g.Path == f.Path }) {
-			p.Files = append(p.Files, *f)
-		}
-	}
-	x := &r.Spec.Experiment
-	for _, name := range append([]string{x.Train.SFT.Benchmark, x.Train.RL.Benchmark}, x.Test...) {
-		add(r.Spec.Benchmarks[name].File)
-	}
-	for _, f := range r.Spec.Recordings() {
-		add(&f)
 	}
 	return p
 }

@@ -112,7 +112,7 @@ func (d *DigestLine) onPaper(findings []Finding, f *faults) (verdict, part strin
 		}
 	}
 	if n := counts[verdict]; n > 0 && n < len(d.Paper) {
-		part = fmt.Sprintf(" in %d of %d", n, len(d.Paper))
+		part = inParts(n, len(d.Paper))
 	}
 	return verdict, part
 }
@@ -352,10 +352,26 @@ func (x figure) line(several bool) string {
 
 // part says how many of the claims and orderings of a line have its verdict, unless all have.
 func (t told) part() string {
-	if t.held == t.of || t.verdict == NotRun {
+	if t.held == t.of {
 		return ""
 	}
-	return fmt.Sprintf(" in %d of %d", t.held, t.of)
+	return t.parts()
+}
+
+// parts says how many of several claims and orderings of a line have its verdict.
+func (t told) parts() string {
+	if t.verdict == NotRun {
+		return ""
+	}
+	return inParts(t.held, t.of)
+}
+
+// inParts says how many of several have a verdict; of one there is nothing to say.
+func inParts(held, of int) string {
+	if of < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" in %d of %d", held, of)
 }
 
 // words is the verdict, and in brackets what the rows show where that decides nothing.

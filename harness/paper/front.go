@@ -40,9 +40,12 @@ func (o *Orderings) FrontSheet(file string, findings []Finding, rows []Row, meas
 	return s, f.err()
 }
 
-// frontPaper is a line on the paper's own tables, with the number that they give if it is about one.
+// frontPaper is a line on the paper's own tables, with the number that they give if it is about one, or else of how many parts it is so.
 func (d *DigestLine) frontPaper(findings []Finding, f *faults) []string {
 	verdict, part := d.onPaper(findings, f)
+	if part == "" {
+		part = inParts(len(d.Paper), len(d.Paper))
+	}
 	text := verdict + part
 	if verdict != NotCheckable && len(d.Paper) == 1 {
 		for _, x := range findings {
@@ -96,13 +99,13 @@ func frontRecorded(pools []told) []string {
 	return append(lines, say(func(t told) string { return t.equal }, "at equal cost: "))
 }
 
-// frontSimulated is a line on simulated experts, with its number if it has one.
+// frontSimulated is a line on simulated experts, with its number if it has one, or else of how many parts it is so.
 func (o *Orderings) frontSimulated(of []telling) []string {
 	t, ok := o.resolved(of)
 	if !ok {
 		return nil
 	}
-	text := t.words(t.part())
+	text := t.words(t.parts())
 	if len(t.numbers) == 1 && t.verdict != NotRun {
 		text += ", " + strings.ReplaceAll(t.numbers[0].brief, " ", space)
 	}

@@ -43,6 +43,32 @@ func TestTheFrontPageSaysWhatMostPoolsSay(t *testing.T) {
 	}
 }
 
+// A line of several parts that agree says how many there are, as one of which some do not does.
+func TestACellOfPartsThatAgreeHasTheirNumber(t *testing.T) {
+	tell := func(v told) telling { return func(string) (told, bool) { return v, true } }
+	o := &Orderings{Scales: []Scale{{ID: "large", Kind: "simulated"}}}
+	number := []figure{{brief: "1.00 points"}}
+	confirmed, refuted, rests := told{verdict: Confirmed, numbers: number}, told{verdict: Refuted, numbers: number}, told{verdict: Assumed, shows: Confirmed, numbers: number}
+	for want, of := range map[string][]telling{
+		"✔ confirmed, 1.00 points":        {tell(confirmed)},
+		"✔ confirmed in 2 of 2":           {tell(confirmed), tell(confirmed)},
+		"✘ refuted in 1 of 2":             {tell(confirmed), tell(refuted)},
+		"– assumed (confirmed in 2 of 2)": {tell(rests), tell(rests)},
+		"– not run":                       {tell(told{verdict: NotRun}), tell(told{verdict: NotRun})},
+	} {
+		if got := strings.ReplaceAll(strings.Join(o.frontSimulated(of), "|"), space, " "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	findings := []Finding{{ID: "a", Verdict: Holds}, {ID: "b", Verdict: Holds}, {ID: "c", Verdict: NotCheckable}}
+	for want, of := range map[string][]string{"✔ holds in 2 of 2": {"a", "b"}, "– not checkable": {"c"}, "– not checkable in 1 of 2": {"a", "c"}} {
+		d := &DigestLine{Paper: of}
+		if got := strings.ReplaceAll(strings.Join(d.frontPaper(findings, &faults{}), "|"), space, " "); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 const frontHead = digestHead + `
 front:
   - {title: Ours, method: ours}

@@ -27,6 +27,15 @@ type Run struct {
 	RouterMS map[string]float64
 }
 
+// Said are the comments of the measurements that say more than the recipes, and than title and data of the spec.
+func (r *Run) Said() []string {
+	listed := []string{" " + r.Spec.Experiment.Title + "."}
+	for _, f := range r.Spec.Data() {
+		listed = append(listed, metrics.MadeOf(f.Path, f.SHA256))
+	}
+	return r.Measurements.Said(listed...)
+}
+
 // arena is the arena that figures show: the one with the most problems.
 func (r *Run) arena() string {
 	if r.Spec.Experiment.Large > 0 {

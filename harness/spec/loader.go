@@ -133,6 +133,23 @@ func (r *Resolved) Recordings() (files []File) {
 	return files
 }
 
+// Data are the data files that the experiment reads, each once: problems that have one, and recordings.
+func (r *Resolved) Data() (files []File) {
+	add := func(f *File) {
+		if f != nil && f.Path != "" && !slices.ContainsFunc(files, func(g File) bool { return g.Path == f.Path }) {
+			files = append(files, *f)
+		}
+	}
+	x := &r.Experiment
+	for _, name := range append([]string{x.Train.SFT.Benchmark, x.Train.RL.Benchmark}, x.Test...) {
+		add(r.Benchmarks[name].File)
+	}
+	for _, f := range r.Recordings() {
+		add(&f)
+	}
+	return files
+}
+
 // Sets are what 'entrorouter fetch' calls the sets that the experiment reads and that it can get, each once.
 func (r *Resolved) Sets() (sets []string) {
 	add := func(set string) {
