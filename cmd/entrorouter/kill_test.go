@@ -79,7 +79,8 @@ func (x *asked) finish() map[string]string {
 // found is everything that a finished run leaves.
 func (x *asked) found(out *bytes.Buffer) map[string]string {
 	x.Helper()
-	files := map[string]string{"": strings.ReplaceAll(out.String(), x.figures, "figures")}
+	folders := strings.NewReplacer(x.out, "out", x.figures, "figures", x.Data, "data", filepath.Dir(x.Spec), "specs") // commands name them
+	files := map[string]string{"": folders.Replace(out.String())}
 	for _, root := range []string{filepath.Join(x.out, "stages"), filepath.Join(x.out, "experiments"), x.figures} {
 		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 			if hidden := strings.HasPrefix(d.Name(), ".") && strings.HasSuffix(d.Name(), ".tmp"); err != nil || d.IsDir() || d.Name() == "env.json" || hidden {
@@ -88,6 +89,9 @@ func (x *asked) found(out *bytes.Buffer) map[string]string {
 			data, err := os.ReadFile(path)
 			name, _ := filepath.Rel(filepath.Dir(root), path)
 			files[name] = string(data)
+			if d.Name() == indexFile {
+				files[name] = folders.Replace(files[name])
+			}
 			return err
 		})
 		if err != nil {
