@@ -133,7 +133,7 @@ func pageOf(c *cli.Context, run *present.Run, folder string) (e experimentPage, 
 	case len(r.Benchmarks) == 0: // nobody is asked anything
 		e.Kind = "a small environment"
 	case slices.ContainsFunc(r.Pools, func(p spec.Pool) bool { return p.Simulation == nil }):
-		e.Kind = "experts that servers have"
+		e.Kind = "experts behind servers"
 	default:
 		e.Kind = "simulated experts"
 	}
@@ -235,10 +235,7 @@ func pageWidth(file string) (pixels int, err error) {
 		return 0, fmt.Errorf("%s: %w", file, err)
 	}
 	points, err := strconv.ParseFloat(strings.TrimSuffix(drawing.Width, "pt"), 64)
-	if err != nil {
-		return 0, fmt.Errorf("%s: its width %q is no number of points", file, drawing.Width)
-	}
-	if points < 300 { // of a column of print
+	if err == nil && points < 300 { // of a column of print
 		return 560, nil
 	}
 	return 700, nil

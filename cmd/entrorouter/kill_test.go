@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -79,7 +80,8 @@ func (x *asked) finish() map[string]string {
 // found is everything that a finished run leaves.
 func (x *asked) found(out *bytes.Buffer) map[string]string {
 	x.Helper()
-	files := map[string]string{"": strings.ReplaceAll(out.String(), x.figures, "figures")}
+	folders := strings.NewReplacer(x.out, "out", x.figures, "figures", x.Data, "data", filepath.Dir(x.Spec), "specs") // commands name them
+	files := map[string]string{"": folders.Replace(out.String())}
 	for _, root := range []string{filepath.Join(x.out, "stages"), filepath.Join(x.out, "experiments"), x.figures} {
 		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 			if hidden := strings.HasPrefix(d.Name(), ".") && strings.HasSuffix(d.Name(), ".tmp"); err != nil || d.IsDir() || d.Name() == "env.json" || hidden {
@@ -88,6 +90,9 @@ func (x *asked) found(out *bytes.Buffer) map[string]string {
 			data, err := os.ReadFile(path)
 			name, _ := filepath.Rel(filepath.Dir(root), path)
 			files[name] = string(data)
+			if d.Name() == indexFile {
+				files[name] = digestOfSpec.ReplaceAllString(folders.Replace(files[name]), "")
+			}
 			return err
 		})
 		if err != nil {
@@ -96,6 +101,9 @@ func (x *asked) found(out *bytes.Buffer) map[string]string {
 	}
 	return files
 }
+
+// digestOfSpec is that of a page: of a spec with the address of its servers, which every run has anew.
+var digestOfSpec = regexp.MustCompile("in canonical form: `[0-9a-f]{64}`")
 
 // same says that two runs left the same.
 func (x *asked) same(want, got map[string]string) {
