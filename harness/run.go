@@ -253,8 +253,16 @@ func Measured(ctx context.Context, r *spec.Resolved, o Options) (all []Made, err
 	defer run.Close()
 	for _, s := range run.Plan.Measured {
 		made := Made{Step: s.Name, Key: s.Recipe.Key().String()}
-		if err := run.Store.Env(s.Recipe.Key(), &made.By); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		var notes map[string]any // what Options.Env was, and what the step noted
+		if err := run.Store.Env(s.Recipe.Key(), &notes); err == nil {
+			made.By = map[string]string{}
+		} else if !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
+		}
+		for name, note := range notes {
+			if text, ok := note.(string); ok {
+				made.By[name] = text
+			}
 		}
 		all = append(all, made)
 	}

@@ -79,7 +79,11 @@ func (x *asked) finish() map[string]string {
 // found is everything that a finished run leaves.
 func (x *asked) found(out *bytes.Buffer) map[string]string {
 	x.Helper()
-	files := map[string]string{"": strings.ReplaceAll(out.String(), x.figures, "figures")}
+	printed := untimed(strings.NewReplacer(x.figures, "figures", x.Spec, "spec", x.Data, "data").Replace(out.String()))
+	if printed == "" {
+		x.Fatalf("no summary of one experiment in %q", out)
+	}
+	files := map[string]string{"": printed}
 	for _, root := range []string{filepath.Join(x.out, "stages"), filepath.Join(x.out, "experiments"), x.figures} {
 		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 			if hidden := strings.HasPrefix(d.Name(), ".") && strings.HasSuffix(d.Name(), ".tmp"); err != nil || d.IsDir() || d.Name() == "env.json" || hidden {
