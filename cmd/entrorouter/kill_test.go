@@ -81,7 +81,11 @@ func (x *asked) finish() map[string]string {
 func (x *asked) found(out *bytes.Buffer) map[string]string {
 	x.Helper()
 	folders := strings.NewReplacer(x.out, "out", x.figures, "figures", x.Data, "data", filepath.Dir(x.Spec), "specs") // commands name them
-	files := map[string]string{"": folders.Replace(out.String())}
+	printed := untimed(folders.Replace(out.String()))
+	if printed == "" {
+		x.Fatalf("no summary of one experiment in %q", out)
+	}
+	files := map[string]string{"": printed}
 	for _, root := range []string{filepath.Join(x.out, "stages"), filepath.Join(x.out, "experiments"), x.figures} {
 		err := filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
 			if hidden := strings.HasPrefix(d.Name(), ".") && strings.HasSuffix(d.Name(), ".tmp"); err != nil || d.IsDir() || d.Name() == "env.json" || hidden {

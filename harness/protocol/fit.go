@@ -91,7 +91,7 @@ func (e *experiment) newFit(row spec.Method, s uint64) (*fit, error) {
 	if n := row.Train; n > 0 {
 		one, two = min(one, n), min(two, n)
 	}
-	e.takes(f.Step, row, 1, one, two, e.questions())
+	e.takes(f.Step, row, method, 1, one, two, e.questions())
 	if teacher, ok := methods.TeacherOf(method); ok {
 		f.Asks = func(_ context.Context, counted []*explain.Step) (explain.Asked, error) {
 			return f.lessons(teacher, counted), nil
@@ -146,9 +146,9 @@ func (e *experiment) newMatch(row spec.Method, s uint64, unmatched, to *fit) (*f
 }
 
 // takes says what some fits of a row take that each learn from so many problems of the two stages and then decide about others.
-func (c *fitting) takes(s *steps.Step, row spec.Method, fits, one, two, decides int) {
+func (c *fitting) takes(s *steps.Step, row spec.Method, method routing.Method, fits, one, two, decides int) {
 	s.Amount = float64(fits * (one + two + decides))
-	s.Unpaced = s.Asking
+	s.Unpaced = slices.ContainsFunc(methods.Endpoints(method), func(m experts.Endpoint) bool { return m.URL != "" })
 	if network, ok := methods.NetworkOf(row, &c.Spec.Experiment, len(c.pool.Experts)); ok {
 		s.Training = float64(fits) * network.Seconds(network.Effort(one, two), one+two+decides)
 		s.Unpaced = s.Unpaced || network.Backend == "xla" || network.Writes > 0

@@ -340,10 +340,7 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 			if row.Train > 0 {
 				learned = min(learned, row.Train)
 			}
-			c.takes(f.Step, row, x.Folds.K, learned, learned, len(c.problems)/x.Folds.K)
-			if _, asks := method.(methods.Asking); asks {
-				f.Unpaced = true
-			}
+			c.takes(f.Step, row, method, x.Folds.K, learned, learned, len(c.problems)/x.Folds.K)
 			p.rows = append(p.rows, f)
 			inputs = append(inputs, f.As(book.OfRow("crossfit", row.RowID(), s)))
 		}
