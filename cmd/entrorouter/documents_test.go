@@ -95,7 +95,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter report main --figures figures --against results/figures", as: "entrorouter report tiny.yaml --against results/figures", why: "one experiment has been run", prints: `^written to report\.html: experiments 1, `},
 	{command: "make test-browser", as: `make -C "$ROOT" -n test-browser`, why: "it needs Chromium: what it calls", needs: "make", prints: `-tags browser -run '\^TestBrowser' \./cmd/entrorouter`},
 	{command: "entrorouter report main ood --figures figures", as: `entrorouter report main ood --figures "$ROOT/figures"`, why: "from another folder", prints: `^written to report\.html: experiments 2, `},
-	{command: "entrorouter plan main", prints: `answers to ask for: at most \d+ \(simulated\); about \d+ minutes\.`},
+	{command: "entrorouter plan main", prints: `answers to ask for: at most \d+ \(simulated\); about \d+ (minutes|s)\.`},
 	{command: "entrorouter plan smoke", prints: `from an empty store: about \d+ MB of memory, [0-9.]+ MB of disk, \d+ trainings, `},
 	{command: "ENTROROUTER_PREFLIGHT=off entrorouter run SPEC", prints: `Tiny`},
 	{command: "make smoke", as: "make smoke" + prebuilt, why: "built already", needs: "make", prints: `Smoke test`},
