@@ -6,10 +6,12 @@ import (
 	"context"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
 	"golang.org/x/sync/semaphore"
 
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/crash"
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
@@ -45,6 +47,38 @@ type fitting struct {
 	models      *lm.Models
 	processors  int64
 	slots       *semaphore.Weighted // as many as processors; a fit holds one while it goes on
+}
+
+// fitAll makes fits: those that may go on beside others, so many at a time, and then those that go on alone, in order.
+func (f *fitting) fitAll(ctx context.Context, atATime int, fits []fitted) error {
+	group, beside := errgroup.WithContext(ctx)
+	group.SetLimit(atATime)
+	var alone []fitted
+	for _, x := range fits {
+		if f.alone(x.row, x.method) {
+			alone = append(alone, x)
+			continue
+		}
+		group.Go(func() error {
+			defer crash.Exit()
+			_, err := f.Get(beside, x.step)
+			return err
+		})
+	}
+	err := group.Wait()
+	for _, x := range alone {
+		if err == nil {
+			_, err = f.Get(ctx, x.step)
+		}
+	}
+	return err
+}
+
+// fitted is a step that fits a row, or matches it; then there is no method.
+type fitted struct {
+	step   *steps.Step
+	row    spec.Method
+	method routing.Method
 }
 
 // begin waits until a fit may go on beside those that do: one for each processor, but a language model, with weights and moments of its

@@ -66,8 +66,9 @@ type partition struct {
 // crossFit is one row's decisions on every question, each made by a router that was fitted on the other folds.
 type crossFit struct {
 	*steps.Step
-	row   spec.Method
-	shown bool // its trainings are, so that it keeps what they went through
+	row    spec.Method
+	method routing.Method
+	shown  bool // its trainings are, so that it keeps what they went through
 }
 
 // newFolds opens the store, reads the recordings and plans every step of protocol folds; it runs none.
@@ -311,7 +312,7 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 			if err != nil {
 				return nil, err
 			}
-			f := &crossFit{row: row, shown: slices.Contains(trained, row.RowID())}
+			f := &crossFit{row: row, method: method, shown: slices.Contains(trained, row.RowID())}
 			params := source()
 			params.Method(row, method)
 			if methods.Policy(row.Name) {
@@ -331,7 +332,7 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 			params.Pick("", spec.Experiment{Folds: spec.Folds{Seeds: []uint64{s}}}, "folds.seeds")
 			params.Seeds(x.Evaluate.Seeds[0])
 			f.Step, err = c.Add(fmt.Sprintf("crossfit %s %s partition=%d", c.pool.Name, row.RowID(), s), "crossfit", crossFitVersion, params, nil,
-				func(ctx context.Context, d *store.Draft) error { return c.crossFit(ctx, p, f, method, d) })
+				func(ctx context.Context, d *store.Draft) error { return c.crossFit(ctx, p, f, d) })
 			if err != nil {
 				return nil, err
 			}
@@ -355,7 +356,7 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 	params.PoolName()
 	params.Rows(x.Methods, "versus")
 	params.Spec("folds.seeds", "folds.probe", "folds.whole", "folds.versus", "folds.predictions", "evaluate.bootstrap", "evaluate.confidence", "seed")
-	all, err := planMeasured(c.Plan, "measure "+c.pool.Name, book.MeasureFoldsStage, foldsMeasureVersion, params, inputs, c.fitAll, c.described())
+	all, err := planMeasured(c.Plan, "measure "+c.pool.Name, book.MeasureFoldsStage, foldsMeasureVersion, params, inputs, c.prepare, c.described())
 	if err != nil {
 		return nil, err
 	}
@@ -491,43 +492,38 @@ func (c *recorded) predicts(row spec.Method) bool {
 	return c.Spec.Experiment.Folds.Predictions != "" && methods.PredictsRates(row.Name)
 }
 
-// fitAll makes all cross-fits, so many beside each other that no processor waits for the last fold of one.
-func (c *recorded) fitAll(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(2 + (int(c.processors)-1)/c.Spec.Experiment.Folds.K)
+// prepare makes all cross-fits, so many beside each other that no processor waits for the last fold of one.
+func (c *recorded) prepare(ctx context.Context) error {
+	var all []fitted
 	for _, p := range c.partition {
 		for _, f := range p.rows {
-			group.Go(func() error {
-				defer crash.Exit()
-				_, err := c.Get(ctx, f.Step)
-				return err
-			})
+			all = append(all, fitted{f.Step, f.row, f.method})
 		}
 	}
-	return group.Wait()
+	return c.fitAll(ctx, 2+(int(c.processors)-1)/c.Spec.Experiment.Folds.K, all)
 }
 
 // crossFit fits a row on all folds but one, for every fold, and writes its decisions on the one left out; of a router
 // with a knob also its choices at every setting. Folds are fitted at the same time, those of rows beside each other too, as many as there
 // are processors; those of a language model one after another, and nothing beside them.
-func (c *recorded) crossFit(ctx context.Context, p *partition, f *crossFit, method routing.Method, d *store.Draft) error {
+func (c *recorded) crossFit(ctx context.Context, p *partition, f *crossFit, d *store.Draft) error {
 	k, row := c.Spec.Experiment.Folds.K, f.row
 	task := c.Options.Progress.Start(fmt.Sprintf("%s: %s, partition %d", c.pool.Name, row.RowLabel(), p.seed), k)
 	defer task.Done()
 	parts := make([]routed, k)
 	group, gctx := errgroup.WithContext(ctx)
-	if c.alone(row, method) {
+	if c.alone(row, f.method) {
 		group.SetLimit(1) // in order
 	}
 	for fold := range k {
 		group.Go(func() (err error) {
 			defer crash.Exit()
-			done, err := c.begin(gctx, row, method)
+			done, err := c.begin(gctx, row, f.method)
 			if err != nil {
 				return err
 			}
 			defer done()
-			parts[fold], err = c.fitFold(gctx, p, fold, f, method, filepath.Join(d.Unfinished(), strconv.Itoa(fold)), task.Say)
+			parts[fold], err = c.fitFold(gctx, p, fold, f, filepath.Join(d.Unfinished(), strconv.Itoa(fold)), task.Say)
 			if unfit := (*routing.Unfit)(nil); errors.As(err, &unfit) {
 				parts[fold].unfit = unfit.Why
 			} else if err != nil {
@@ -626,7 +622,7 @@ type routed struct {
 }
 
 // fitFold fits a row on all folds but one and routes the questions of that one.
-func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, f *crossFit, method routing.Method, unfinished string, say func(string)) (out routed, err error) {
+func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, f *crossFit, unfinished string, say func(string)) (out routed, err error) {
 	x, row := &c.Spec.Experiment, f.row
 	var train []int
 	var queries []routing.Query
@@ -652,7 +648,7 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, f *cross
 		}
 		defer os.RemoveAll(work.Dir) // the checkpoint of a fold is kept nowhere
 	}
-	router, err := method.Fit(ctx, set, work)
+	router, err := f.method.Fit(ctx, set, work)
 	if err != nil {
 		return out, err
 	}

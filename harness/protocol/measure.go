@@ -9,10 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/entrorouter/entrorouter/harness/book"
-	"github.com/entrorouter/entrorouter/harness/crash"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -174,18 +171,13 @@ func measureFolds(f *score.Folds) (out []metrics.Measurement, err error) {
 
 // prepare makes the fits, in the order of the picture in doc.go and as many beside each other as there are processors.
 func (e *experiment) prepare(ctx context.Context) error {
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(int(e.processors))
+	var all []fitted
 	for _, row := range e.fits {
 		for _, f := range row {
-			group.Go(func() error {
-				defer crash.Exit()
-				_, err := e.Get(ctx, f.Step)
-				return err
-			})
+			all = append(all, fitted{f.Step, f.row, f.method})
 		}
 	}
-	return group.Wait()
+	return e.fitAll(ctx, int(e.processors), all)
 }
 
 // head stands above the measurements of protocol split.

@@ -11,20 +11,19 @@ import (
 func TestStepsBesideEachOtherShareTheTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var c clock
-		measuring, first, second, problems := &Step{}, &Step{}, &Step{}, &Step{}
 		ends := func(name string, end func() time.Duration, want time.Duration) {
 			t.Helper()
 			if got := end(); got != want {
 				t.Errorf("%s took %v, want %v", name, got, want)
 			}
 		}
-		ctx, endMeasuring := c.begin(t.Context(), measuring)
+		ctx, endMeasuring := c.begin(t.Context())
 		forFirst, forSecond := c.wait(ctx), c.wait(ctx)
-		_, endFirst := c.begin(ctx, first)
+		_, endFirst := c.begin(ctx)
 		time.Sleep(2 * time.Second)
-		inSecond, endSecond := c.begin(ctx, second)
+		inSecond, endSecond := c.begin(ctx)
 		forProblems := c.wait(inSecond)
-		_, endProblems := c.begin(inSecond, problems)
+		_, endProblems := c.begin(inSecond)
 		time.Sleep(3 * time.Second)
 		ends("problems", endProblems, 1500*time.Millisecond)
 		forProblems()

@@ -59,7 +59,7 @@ func (p *Plan) Get(ctx context.Context, s *Step) (store.Entry, error) {
 		ran = true
 		s.task = p.Options.Progress.Start(s.Name, 0)
 		defer s.task.Done()
-		ctx, end := p.clock.begin(ctx, s)
+		ctx, end := p.clock.begin(ctx)
 		failed = s.make(ctx, draft)
 		if took := end(); failed == nil {
 			failed = explain.NoteTook(draft, &s.Step, took)
