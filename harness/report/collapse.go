@@ -227,7 +227,7 @@ func paintCollapse(c draw.Canvas, t tiling, d *collapseData) {
 			most = max(most, p.high)
 		}
 	}
-	paintLines(panel(3, "(d) Entropy, by assimilation a"), d.entropy, nil, "Step of training", "Entropy (nats)", 0, most*1.02)
+	paintLines(panel(3, "(d) Entropy, by assimilation a"), d.entropy, nil, "Step of training", "Entropy (nats)", 0, cmp.Or(most*1.02, 1))
 	paintControls(panel(4, "(e) Changes, at a = "+d.controlsAt+" if not said"), d)
 	low := 0.0
 	for _, p := range d.outcome[1].points {

@@ -568,3 +568,30 @@ func TestNothingIsWrittenOverAnythingWhateverTheLabels(t *testing.T) {
 		})
 	}
 }
+
+// Policies that never have any entropy have an axis of it all the same.
+func TestACollapseWithoutEntropyIsDrawn(t *testing.T) {
+	l := CollapseLayout{Name: "f", Curves: terms([]string{"0"}), Buckets: terms([]string{"hard"}), Assimilation: []string{"0", "1"}, Lambda: []string{"0", "1"}, Controls: terms([]string{"none"}), ControlsAt: "0", At: "1"}
+	var b strings.Builder
+	for step := range 3 {
+		fmt.Fprintf(&b, "BenchmarkCurve/assimilation=v0/step=%d 3 0 call-rate-%% 0 entropy-nats 0 accuracy-%% -1 reward\n", step)
+	}
+	for _, lambda := range l.Lambda {
+		fmt.Fprintf(&b, "BenchmarkThreshold/lambda=%s/bucket=v0 1 0 threshold-any-calls\n", lambda)
+		for _, a := range l.Assimilation {
+			fmt.Fprintf(&b, "BenchmarkSweep/lambda=%s/assimilation=%s 5 0 call-rate-%%\nBenchmarkSweep/lambda=%s/assimilation=%s/bucket=v0 5 0 call-rate-%%\n", lambda, a, lambda, a)
+		}
+	}
+	b.WriteString("BenchmarkControl/control=v0 5 0 call-rate-% 0 call-rate-low-% 0 call-rate-high-%\n")
+	set, err := metrics.Read("zero", strings.NewReader(b.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := Collapse(l, set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found := faults(f); found != nil {
+		t.Error(strings.Join(found, "\n"))
+	}
+}
