@@ -485,3 +485,27 @@ func TestTheReportNamesRecipes(t *testing.T) {
 		}
 	}
 }
+
+// What would bring the questions of an experiment names the store of the page once, where the page names one.
+func TestTheReportSaysHowItsQuestionsComeHere(t *testing.T) {
+	dir := t.TempDir()
+	for _, store := range []string{"", filepath.Join(dir, "runs")} {
+		file := filepath.Join(dir, "report.html")
+		args := []string{"entrorouter", "report", "alpha", "--figures", "../../figures", "-o", file}
+		want := "entrorouter run alpha --seeds 10"
+		if store != "" {
+			args, want = append(args, "--out", store), "entrorouter run alpha --out "+store+" --seeds 10"
+		}
+		var out, errs bytes.Buffer
+		if code := run(args, nil, &out, &errs); code != exitOK {
+			t.Fatal(errs.String())
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(html.UnescapeString(string(text)), "Its questions are here once '"+want+"' has been carried out.") {
+			t.Errorf("the page with --out %q does not say %s", store, want)
+		}
+	}
+}

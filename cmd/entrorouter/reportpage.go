@@ -145,7 +145,7 @@ func questionsOf(c *cli.Context, r *spec.Resolved) (sets []page.QuestionSet, why
 	case c.Context.Err() != nil:
 		return nil, "", c.Context.Err()
 	case errors.Is(err, harness.ErrIncomplete):
-		return nil, fmt.Sprintf("Its questions are here once 'entrorouter run %s --out %s' has been carried out.", r.Named, shellWord(c.String("out"))), nil
+		return nil, fmt.Sprintf("Its questions are here once 'entrorouter run %s' has been carried out.", r.Named), nil
 	case err != nil: // a page without questions is a page all the same
 		return nil, fmt.Sprintf("Its questions are not here: %v.", err), nil
 	}
