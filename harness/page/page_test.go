@@ -453,3 +453,13 @@ func TestNoAttributeStandsInApostrophes(t *testing.T) {
 		}
 	}
 }
+
+func TestTrainingsAreInTheOrderOfTheirSeeds(t *testing.T) {
+	set := &metrics.Set{}
+	for _, seed := range []string{"1", "10", "2", "", "10"} {
+		set.Measurements = append(set.Measurements, metrics.Measurement{Name: "Route", Keys: metrics.Keys("seed", seed)})
+	}
+	if got := provenanceOf(&present.Run{Spec: &spec.Resolved{}, Measurements: set}).Seeds; !slices.Equal(got, []string{"1", "2", "10"}) {
+		t.Errorf("%q", got)
+	}
+}

@@ -3,7 +3,10 @@
 package page
 
 import (
+	"cmp"
 	"html/template"
+	"slices"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/present"
@@ -76,5 +79,6 @@ func provenanceOf(r *present.Run) (p provenance) {
 			p.Seeds = append(p.Seeds, seed)
 		}
 	}
+	slices.SortFunc(p.Seeds, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) }) // as numbers
 	return p
 }
