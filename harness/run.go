@@ -71,7 +71,11 @@ func Run(ctx context.Context, r *spec.Resolved, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	set.Comment = append(append(run.Head, recipes...), provenance(&r.Experiment, trained).String())
+	set.Comment = run.Head
+	for _, flag := range r.Changes.Flags() {
+		set.Comment = append(set.Comment, metrics.ChangedBy(flag))
+	}
+	set.Comment = append(append(set.Comment, recipes...), provenance(&r.Experiment, trained).String())
 	if err := sayUnfinished(run); err != nil {
 		return nil, err
 	}

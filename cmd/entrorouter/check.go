@@ -134,7 +134,7 @@ func writeOtherKnobs(c *cli.Context, r *spec.Resolved) error {
 	if r.Named == name || !slices.Contains(spec.Names(experiments.FS), name) {
 		return nil
 	}
-	builtIn, err := loadFrom(c, experiments.FS, name+".yaml", name)
+	builtIn, err := loadFrom(c, experiments.FS, name+".yaml", name, spec.Changes{})
 	if err != nil {
 		return err
 	}

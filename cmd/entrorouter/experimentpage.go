@@ -19,8 +19,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/report"
@@ -73,7 +71,7 @@ type drawnAs struct {
 }
 
 // writeFigures writes the tables and figures of an experiment to a folder, and beside them its page.
-func writeFigures(c *cli.Context, w io.Writer, dir string, run *present.Run, files []report.File) (names []string, err error) {
+func writeFigures(w io.Writer, dir string, run *present.Run, files []report.File) (names []string, err error) {
 	write := func(f report.File) error {
 		names = append(names, f.Name)
 		return store.WriteFile(filepath.Join(dir, f.Name), f.Data)
@@ -83,7 +81,7 @@ func writeFigures(c *cli.Context, w io.Writer, dir string, run *present.Run, fil
 			return nil, err
 		}
 	}
-	e, err := pageOf(c, run, dir)
+	e, err := pageOf(run, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -106,12 +104,11 @@ func (e experimentPage) file() (report.File, error) {
 }
 
 // pageOf describes an experiment and what a folder has of it.
-func pageOf(c *cli.Context, run *present.Run, folder string) (e experimentPage, err error) {
-	set := run.Measurements
-	r := asTrained(c, run.Spec, set)
+func pageOf(run *present.Run, folder string) (e experimentPage, err error) {
+	set, r := run.Measurements, run.Spec
 	x := &r.Experiment
 	name, _ := unflagged(r.Named)
-	e = experimentPage{Name: x.Name, Title: x.Title, Seeds: len(seedsOf(set)), Commands: runs(folder, r), Data: r.Data(), Recipes: set.Recipes(), Versions: set.Versions()}
+	e = experimentPage{Name: x.Name, Title: x.Title, Seeds: len(set.Seeds()), Commands: runs(folder, r), Data: r.Data(), Recipes: set.Recipes(), Versions: set.Versions()}
 	if e.Digest, err = r.Digest(); err != nil {
 		return e, err
 	}
@@ -137,11 +134,9 @@ func pageOf(c *cli.Context, run *present.Run, folder string) (e experimentPage, 
 	default:
 		e.Kind = "simulated experts"
 	}
-	if x.Ensemble == nil {
-		e.Commands = append(e.Commands, "entrorouter render "+name+" --figures "+shellWord(folder))
-		if e.Recipes != nil {
-			e.Explain = "entrorouter explain " + r.Named + " " + shellWord(e.Recipes[0].Step)
-		}
+	e.Commands = append(e.Commands, "entrorouter render "+name+" --figures "+shellWord(folder))
+	if x.Ensemble == nil && e.Recipes != nil { // of its pools no step has the name that it has here
+		e.Explain = "entrorouter explain " + r.Named + " " + shellWord(e.Recipes[0].Step)
 	}
 	for _, line := range run.Said() {
 		e.Head = append(e.Head, strings.TrimSpace(line))

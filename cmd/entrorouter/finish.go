@@ -89,7 +89,7 @@ func finish(c *cli.Context, r *spec.Resolved, o harness.Options, folder, referen
 		}
 	}
 	if folder != "" {
-		if x.Files, err = writeFigures(c, &text, folder, shown, files); err != nil {
+		if x.Files, err = writeFigures(&text, folder, shown, files); err != nil {
 			x.printed = text.String()
 			return x, err
 		}

@@ -19,7 +19,6 @@ import (
 
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/paper"
-	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -105,15 +104,11 @@ func indexedExperiments(c *cli.Context, folder string) (all []experimentPage, er
 		if _, err := os.Stat(measurementsFile(folder, name)); err != nil {
 			continue
 		}
-		r, err := loadFrom(c, experiments.FS, name, name)
+		run, err := measuredRun(c, folder, experiments.FS, name, name)
 		if err != nil {
 			return nil, err
 		}
-		set, err := readMeasurements(folder, r)
-		if err != nil {
-			return nil, err
-		}
-		e, err := pageOf(c, &present.Run{Spec: r, Measurements: set}, folder)
+		e, err := pageOf(run, folder)
 		if err != nil {
 			return nil, err
 		}

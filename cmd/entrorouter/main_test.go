@@ -140,7 +140,7 @@ func linkTree(to, from string) error {
 //	exits N cmd...       cmd ends with exit code N
 //	says pattern         standard error is one line that starts with "entrorouter: " and matches
 //	same a b             two folders hold the same files; env.json and locks are never compared
-//	alike a b            two runs of one experiment printed the same, but for how long they took, what was stored before and where
+//	alike a b            two runs of one experiment printed the same, but for how long they took, what was found in the store and where
 //	await glob [bytes]   waits until a file matches, of at least that size
 //	smalldisk dir size   mounts a disk of that size, or skips the script
 //	copydir from to      copies a folder
@@ -299,7 +299,7 @@ func alike(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 var (
-	ended   = regexp.MustCompile(`(?m)^1 experiment in (\d+:)?\d+:\d\d: (1 step|\d+ steps) made, \d+ stored before$`)
+	ended   = regexp.MustCompile(`(?m)^1 experiment in (\d+:)?\d+:\d\d: (1 step|\d+ steps) made, \d+ found in the store$`)
 	storeIn = regexp.MustCompile(` --out \S+?(;|$| )`)
 )
 

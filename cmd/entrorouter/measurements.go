@@ -9,11 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/paper"
 	"github.com/entrorouter/entrorouter/harness/present"
@@ -29,11 +29,16 @@ func measurementsFile(dir, experiment string) string {
 func readMeasurements(dir string, r *spec.Resolved) (*metrics.Set, error) {
 	name := measurementsFile(dir, r.Experiment.Name)
 	set, err := readSet(name)
+	command := "entrorouter run " + r.Named
+	if r.Experiment.Ensemble != nil {
+		command = "entrorouter ensemble " + r.Named
+	}
+	command += " --figures " + strings.TrimSuffix(dir, "/")
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, usageError{fmt.Errorf("no measurements %s; make them: entrorouter run %s --figures %s", name, r.Named, strings.TrimSuffix(dir, "/"))}
+		return nil, usageError{fmt.Errorf("no measurements %s; make them: %s", name, command)}
 	}
 	if err == nil && len(set.Measurements) == 0 {
-		err = usageError{fmt.Errorf("%s has no measurements; make them again: entrorouter run %s --figures %s", name, r.Named, strings.TrimSuffix(dir, "/"))}
+		err = usageError{fmt.Errorf("%s has no measurements; make them again: %s", name, command)}
 	}
 	return set, err
 }
@@ -60,28 +65,59 @@ func measuredIn(folder string) ([]string, error) {
 	return files, nil
 }
 
-// asTrained is a spec with the training seeds that measurements of it have, unless the command line says which.
-func asTrained(c *cli.Context, r *spec.Resolved, set *metrics.Set) *spec.Resolved {
-	x, seeds := &r.Experiment, seedsOf(set)
-	n := len(seeds)
-	if c.IsSet("seeds") || x.Recorded() || x.Ensemble != nil || n == 0 || seeds[0] != 1 || seeds[n-1] != uint64(n) || slices.Equal(seeds, x.Evaluate.Seeds) {
-		return r
-	}
-	as := *r
-	as.Experiment.Evaluate.Seeds = seeds
-	as.Named += fmt.Sprintf(" --seeds %d", n)
-	return &as
-}
-
-// seedsOf are the training seeds that have lines of their own.
-func seedsOf(set *metrics.Set) (seeds []uint64) {
-	for _, m := range set.Measurements {
-		if seed, err := strconv.ParseUint(m.Key("seed"), 10, 64); err == nil && !slices.Contains(seeds, seed) {
-			seeds = append(seeds, seed)
+// measuredRuns are the runs that left measurements in a folder, of the specs that are asked for or of every built-in one.
+func measuredRuns(c *cli.Context, dir string) (all []*present.Run, err error) {
+	names := c.Args().Slice()
+	if len(names) == 0 {
+		for _, name := range spec.Names(experiments.FS) {
+			if isThere(measurementsFile(dir, name)) {
+				names = append(names, name)
+			}
+		}
+		if len(names) == 0 {
+			return nil, usageError{fmt.Errorf("no measurements in %s; 'entrorouter run SPEC --figures %s' makes some", dir, dir)}
 		}
 	}
-	slices.Sort(seeds)
-	return seeds
+	for _, arg := range names {
+		fsys, name, err := spec.Find(arg, experiments.FS)
+		if err != nil {
+			return nil, usageError{err}
+		}
+		run, err := measuredRun(c, dir, fsys, name, arg)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, run)
+	}
+	return all, nil
+}
+
+// measuredRun is the run of a spec in fsys that left measurements in a folder: with the changes that it was run with, and the training
+// seeds that it has, unless the command line says which.
+func measuredRun(c *cli.Context, dir string, fsys fs.FS, name, arg string) (*present.Run, error) {
+	r, err := loadFrom(c, fsys, name, arg, spec.Changes{})
+	if err != nil {
+		return nil, err
+	}
+	set, err := readMeasurements(dir, r)
+	if err != nil {
+		return nil, err
+	}
+	changes, err := spec.ParseChanges(set.Changes())
+	if err != nil {
+		return nil, usageError{fmt.Errorf("%s: what changed the spec: %w", measurementsFile(dir, r.Experiment.Name), err)}
+	}
+	if changes.Any() {
+		if r, err = loadFrom(c, fsys, name, arg, changes); err != nil {
+			return nil, fmt.Errorf("%s does not fit spec %s as it is now, run it again: %w", measurementsFile(dir, name), arg, err)
+		}
+	}
+	x, seeds := &r.Experiment, set.Seeds()
+	if n := len(seeds); !c.IsSet("seeds") && !x.Recorded() && x.Ensemble == nil && n > 0 && seeds[0] == 1 && seeds[n-1] == uint64(n) && !slices.Equal(seeds, x.Evaluate.Seeds) {
+		x.Evaluate.Seeds = seeds
+		r.Named += fmt.Sprintf(" --seeds %d", n)
+	}
+	return &present.Run{Spec: r, Measurements: set}, nil
 }
 
 // readAllMeasurements reads files and folders of measurements. A default folder that is not there is no error: then

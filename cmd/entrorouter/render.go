@@ -16,7 +16,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -56,39 +55,21 @@ func renderCommand() *cli.Command {
 			if style.Paper, err = report.ParsePlacement(c.String("paper")); err != nil {
 				return usageError{fmt.Errorf("--paper: %w", err)}
 			}
-			names := c.Args().Slice()
-			if len(names) == 0 {
-				for _, name := range spec.Names(experiments.FS) {
-					if _, err := os.Stat(measurementsFile(dir, name)); err == nil {
-						names = append(names, name)
-					}
-				}
-				if len(names) == 0 {
-					return usageError{fmt.Errorf("no measurements in %s; 'entrorouter run SPEC --figures %s' makes some", dir, dir)}
-				}
+			redo, err := measuredRuns(c, dir)
+			if err != nil {
+				return err
 			}
-			var redo []*present.Run
-			for _, name := range names {
-				r, err := loadSpec(c, name)
-				if err != nil {
-					return err
-				}
-				if r.Experiment.Ensemble != nil {
-					if c.Args().Present() {
-						return usageError{fmt.Errorf("spec %s is of many pools, whose tables 'entrorouter ensemble %s' writes", name, name)}
-					}
-					continue
-				}
-				set, err := readMeasurements(dir, r)
-				if err != nil {
-					return err
-				}
-				redo = append(redo, &present.Run{Spec: r, Measurements: set, Style: style})
+			for _, r := range redo {
+				r.Style = style
 			}
 			// Of several specs all are drawn, or nothing is printed or written.
 			printed, files := make([]bytes.Buffer, len(redo)), make([][]report.File, len(redo))
 			for i, r := range redo {
-				files[i], err = present.Draw(r, results.FS, terminal(c.App.Writer), &printed[i], formats...)
+				if r.Spec.Experiment.Ensemble != nil {
+					files[i], err = drawEnsemble(r, nil, terminal(c.App.Writer), &printed[i])
+				} else {
+					files[i], err = present.Draw(r, results.FS, terminal(c.App.Writer), &printed[i], formats...)
+				}
 				if errors.Is(err, spec.ErrUsage) {
 					return err
 				}
@@ -100,7 +81,7 @@ func renderCommand() *cli.Command {
 				if _, err := printed[i].WriteTo(c.App.Writer); err != nil {
 					return err
 				}
-				if _, err := writeFigures(c, c.App.Writer, dir, redo[i], files[i]); err != nil {
+				if _, err := writeFigures(c.App.Writer, dir, redo[i], files[i]); err != nil {
 					return err
 				}
 				if err := present.Conclude(redo[i], c.App.Writer); err != nil {

@@ -25,43 +25,46 @@ import (
 func reportOf(c *cli.Context) (*page.Page, error) {
 	dir := c.String("figures")
 	p := &page.Page{Version: c.App.Version}
-	specs, err := measuredSpecs(c, dir)
+	all, err := measuredRuns(c, dir)
 	if err != nil {
 		return nil, err
 	}
 	if c.IsSet("against") {
 		p.Against = &page.Against{Name: c.String("against")}
 	}
-	for _, r := range specs {
-		set, err := readMeasurements(dir, r)
-		if err != nil {
+	for _, run := range all {
+		r := run.Spec
+		if r.Experiment.Ensemble != nil { // its measurements have verdicts
+			if c.Args().Present() {
+				return nil, usageError{fmt.Errorf("spec %s is of many pools, whose tables 'entrorouter render %[1]s' writes; leave it out: its measurements are judged wherever they are", r.Named)}
+			}
+			continue
+		}
+		if run.Before, err = measuredBefore(c, r); err != nil {
 			return nil, err
 		}
-		before, err := measuredBefore(c, r)
-		if err != nil {
-			return nil, err
-		}
-		r = asTrained(c, r, set)
-		e, err := experimentOf(dir, &present.Run{Spec: r, Measurements: set, Before: before})
+		e, err := experimentOf(dir, run)
 		if err != nil {
 			return nil, err
 		}
 		switch {
-		case before != nil:
-			e.Against = compare.Numbers(r, e.Run.Measurements, before)
-			e.Compare = "entrorouter check " + r.Named + " --against " + shellWord(p.Against.Name) + " --json"
+		case run.Before != nil:
+			e.Against = compare.Numbers(r, run.Measurements, run.Before)
+			if !r.Changes.Any() { // check reads a spec as it stands
+				e.Compare = "entrorouter check " + r.Named + " --against " + shellWord(p.Against.Name) + " --json"
+			}
 		case p.Against != nil:
 			p.Against.None = append(p.Against.None, r.Experiment.Name)
 		}
 		if e.Questions, e.NoQuestions, err = questionsOf(c, r); err != nil {
 			return nil, err
 		}
-		if recipes := set.Recipes(); recipes != nil {
+		if recipes := run.Measurements.Recipes(); recipes != nil {
 			e.Commands = append(e.Commands, "entrorouter explain "+r.Named+" "+shellWord(recipes[0].Step))
 		}
 		p.Experiments = append(p.Experiments, e)
 	}
-	if p.Against != nil && len(p.Against.None) == len(specs) {
+	if p.Against != nil && len(p.Against.None) == len(p.Experiments) {
 		return nil, usageError{fmt.Errorf("--against %s has no measurements of %s; name the folder that --figures named in the other run", shellWord(p.Against.Name), some(p.Against.None, 8))}
 	}
 	sample(p)
@@ -70,35 +73,6 @@ func reportOf(c *cli.Context) (*page.Page, error) {
 	}
 	p.Paper.Commands = builtInCommands(c, dir, p.Experiments)
 	return p, nil
-}
-
-// measuredSpecs are the specs that are asked for, or every built-in one that has measurements in a folder.
-func measuredSpecs(c *cli.Context, dir string) (specs []*spec.Resolved, err error) {
-	names := c.Args().Slice()
-	if len(names) == 0 {
-		for _, name := range spec.Names(experiments.FS) {
-			if _, err := os.Stat(measurementsFile(dir, name)); err == nil {
-				names = append(names, name)
-			}
-		}
-		if len(names) == 0 {
-			return nil, usageError{fmt.Errorf("no measurements in %s; 'entrorouter run SPEC --figures %s' makes some", dir, dir)}
-		}
-	}
-	for _, name := range names {
-		r, err := loadSpec(c, name)
-		if err != nil {
-			return nil, err
-		}
-		if r.Experiment.Ensemble != nil { // its measurements have verdicts; its tables are those of the command ensemble
-			if c.Args().Present() {
-				return nil, usageError{fmt.Errorf("spec %s is of many pools, whose tables 'entrorouter ensemble %s' writes; leave it out: its measurements are judged wherever they are", name, name)}
-			}
-			continue
-		}
-		specs = append(specs, r)
-	}
-	return specs, nil
 }
 
 // measuredBefore are the measurements of an experiment that --against has; nil: it has none.
@@ -127,7 +101,10 @@ func measuredBefore(c *cli.Context, r *spec.Resolved) (*metrics.Set, error) {
 func experimentOf(dir string, run *present.Run) (e page.Experiment, err error) {
 	r := run.Spec
 	name, _ := unflagged(r.Named) // render knows nothing of how a run is made
-	e = page.Experiment{Run: run, File: measurementsFile(dir, r.Experiment.Name), Commands: append(runs(dir, r), "entrorouter render "+name+" --figures "+shellWord(dir), "entrorouter show "+r.Named)}
+	e = page.Experiment{Run: run, File: measurementsFile(dir, r.Experiment.Name), Commands: append(runs(dir, r), "entrorouter render "+name+" --figures "+shellWord(dir))}
+	if !r.Changes.Any() { // show reads a spec as it stands
+		e.Commands = append(e.Commands, "entrorouter show "+r.Named)
+	}
 	e.Outputs, err = present.Outputs(run, results.FS)
 	if err != nil && !errors.Is(err, spec.ErrUsage) {
 		err = fmt.Errorf("%s does not fit spec %s as it is now, run it again: %w", e.File, r.Experiment.Name, err)

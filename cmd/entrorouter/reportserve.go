@@ -137,21 +137,16 @@ func (s *servedReport) howFar(ctx context.Context) string {
 // answers are the whole answers to a question.
 func (s *servedReport) answers(w http.ResponseWriter, r *http.Request) {
 	experiment := r.PathValue("experiment")
-	specs, err := measuredSpecs(s.c, s.c.String("figures"))
+	all, err := measuredRuns(s.c, s.c.String("figures"))
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusNotFound)
 		return
 	}
-	for _, x := range specs {
-		if x.Experiment.Name != experiment {
+	for _, run := range all {
+		if run.Spec.Experiment.Name != experiment {
 			continue
 		}
-		set, err := readMeasurements(s.c.String("figures"), x)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusNotFound)
-			return
-		}
-		t, done, err := harness.OpenTrail(r.Context(), asTrained(s.c, x, set), options(s.c))
+		t, done, err := harness.OpenTrail(r.Context(), run.Spec, options(s.c))
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusNotFound)
 			return

@@ -77,11 +77,9 @@ func runCommand() *cli.Command {
 				specs = append(specs, r)
 			}
 			began, end := time.Now(), &runSummary{Folder: folder, Against: c.String("against"), several: len(specs) > 1 || c.IsSet("against")}
-			if !changes.Any() { // other commands read a spec as it stands
-				end.next = nextOf(specs, folder)
-				if !c.IsSet("against") {
-					end.Against = referenceOf(specs, folder)
-				}
+			end.next = nextOf(specs, folder)
+			if !changes.Any() && !c.IsSet("against") { // references are of specs as they stand
+				end.Against = referenceOf(specs, folder)
 			}
 			show := newProgress(c.App.ErrWriter, c.Bool("quiet"))
 			o := optionsShown(c, show)

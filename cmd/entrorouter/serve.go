@@ -105,7 +105,7 @@ func served(c *cli.Context) (*spec.Resolved, error) {
 	if fsys, err = spec.Layer(dir, fsys); err != nil {
 		return nil, err
 	}
-	return loadFrom(c, fsys, "served", "served")
+	return loadFrom(c, fsys, "served", "served", spec.Changes{})
 }
 
 // findPool turns a pool as typed into the files that it is looked up in and its name there.

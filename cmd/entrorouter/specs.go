@@ -29,11 +29,29 @@ func load(c *cli.Context) (*spec.Resolved, error) {
 
 // loadSpec reads a spec by its name or path.
 func loadSpec(c *cli.Context, arg string) (*spec.Resolved, error) {
+	changes, err := changesOf(c)
+	if err != nil {
+		return nil, err
+	}
+	return loadChanged(c, arg, changes)
+}
+
+// loadChanged reads a spec by its name or path and makes changes to it.
+func loadChanged(c *cli.Context, arg string, changes spec.Changes) (*spec.Resolved, error) {
 	fsys, name, err := spec.Find(arg, experiments.FS)
 	if err != nil {
 		return nil, usageError{err}
 	}
-	return loadFrom(c, fsys, name, arg)
+	return loadFrom(c, fsys, name, arg, changes)
+}
+
+// changeWords are changes as a command that is proposed has them, with a space before each.
+func changeWords(changes spec.Changes) (words string) {
+	for _, flag := range changes.Flags() {
+		name, value, _ := strings.Cut(flag, " ")
+		words += " " + name + " " + shellWord(value)
+	}
+	return words
 }
 
 // isBuiltIn says whether a command line names a spec that is built in.
@@ -43,15 +61,11 @@ func isBuiltIn(r *spec.Resolved) bool {
 }
 
 // loadFrom reads the spec that has a name in fsys; arg is what a command line calls it.
-func loadFrom(c *cli.Context, fsys fs.FS, name, arg string) (*spec.Resolved, error) {
+func loadFrom(c *cli.Context, fsys fs.FS, name, arg string, changes spec.Changes) (*spec.Resolved, error) {
 	if c.IsSet("out") && c.String("out") == "" {
 		return nil, usageError{errors.New("--out is empty; name the folder of the store")}
 	}
 	tables, err := paper.ReadTables(results.FS, "paper")
-	if err != nil {
-		return nil, err
-	}
-	changes, err := changesOf(c)
 	if err != nil {
 		return nil, err
 	}
@@ -65,11 +79,7 @@ func loadFrom(c *cli.Context, fsys fs.FS, name, arg string) (*spec.Resolved, err
 	if err != nil {
 		return nil, err
 	}
-	r.Named = shellWord(arg)
-	for _, flag := range changes.Flags() {
-		name, value, _ := strings.Cut(flag, " ")
-		r.Named += " " + name + " " + shellWord(value)
-	}
+	r.Named = shellWord(arg) + changeWords(changes)
 	for _, flag := range []string{"out", "data", "seeds"} {
 		if c.IsSet(flag) {
 			r.Named += " --" + flag + " " + shellWord(fmt.Sprint(c.Value(flag)))

@@ -57,7 +57,7 @@ func (s *runSummary) write(w io.Writer, printed bool) error {
 		by[verdict] = append(by[verdict], x.Experiment)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s in %s: %s made, %d stored before\n", counted(len(s.Experiments), "1 experiment", "%d experiments"),
+	fmt.Fprintf(&b, "%s in %s: %s made, %d found in the store\n", counted(len(s.Experiments), "1 experiment", "%d experiments"),
 		clock(time.Duration(s.Seconds*float64(time.Second))), counted(steps-stored, "1 step", "%d steps"), stored)
 	if s.Against != "" {
 		for _, line := range []struct{ verdict, says string }{
@@ -132,7 +132,8 @@ func (s *runSummary) conclude(c *cli.Context) error {
 // nextOf are commands that a reader of a finished run may go on with, as a line; folder is where its measurements are, empty: nowhere.
 func nextOf(specs []*spec.Resolved, folder string) string {
 	var lead []string
-	if i := slices.IndexFunc(specs, func(r *spec.Resolved) bool { return protocol.CheckTrail(&r.Experiment) == nil }); i >= 0 {
+	changed := slices.ContainsFunc(specs, func(r *spec.Resolved) bool { return r.Changes.Any() }) // show and claims read a spec as it stands
+	if i := slices.IndexFunc(specs, func(r *spec.Resolved) bool { return protocol.CheckTrail(&r.Experiment) == nil }); i >= 0 && !changed {
 		lead = append(lead, "behind a number: entrorouter show "+specs[i].Named)
 	}
 	if folder != "" {
@@ -145,10 +146,10 @@ func nextOf(specs []*spec.Resolved, folder string) string {
 		for _, r := range specs {
 			var name string
 			name, flags = unflagged(r.Named)
-			names += " " + name
+			names, flags = names+" "+name, strings.TrimPrefix(flags, changeWords(r.Changes)) // report finds them in the measurements
 		}
 		all, page := !slices.ContainsFunc(specs, func(r *spec.Resolved) bool { return !isBuiltIn(r) }), "it"
-		if all {
+		if all && !changed {
 			lead = append(lead, "what the paper says of it: entrorouter claims"+measured)
 		}
 		if len(specs) > 1 {
@@ -159,8 +160,10 @@ func nextOf(specs []*spec.Resolved, folder string) string {
 		}
 		lead = append(lead, "one page of "+page+": entrorouter report"+names+flags+in)
 	}
-	line := strings.Join(lead, "; ")
-	return strings.ToUpper(line[:min(1, len(line))]) + line[min(1, len(line)):] + "\n"
+	if lead == nil {
+		return ""
+	}
+	return upperFirst(strings.Join(lead, "; ")) + "\n"
 }
 
 // short says whether the summary takes the place of tables, which are in files.

@@ -4,6 +4,7 @@ package ensemble
 
 import (
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -53,6 +54,22 @@ func Lines(experiment string, measured []*metrics.Set) *metrics.Set {
 		}
 	}
 	return out
+}
+
+// ByPool divides what Lines made by pools, in the order of their names.
+func ByPool(lines *metrics.Set) (measured []*metrics.Set) {
+	of := map[string]*metrics.Set{}
+	for _, line := range lines.Measurements {
+		pool := line.Key("pool")
+		if of[pool] == nil {
+			of[pool] = &metrics.Set{}
+		}
+		of[pool].Measurements = append(of[pool].Measurements, line)
+	}
+	for _, pool := range slices.Sorted(maps.Keys(of)) {
+		measured = append(measured, of[pool])
+	}
+	return measured
 }
 
 // averages are the lines of the rows on the larger set, over all benchmarks and trainings.

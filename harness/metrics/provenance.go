@@ -42,6 +42,33 @@ func MadeOf(file, sha256 string) string {
 	return fmt.Sprintf(" Made of %s, SHA-256 %s.", file, sha256)
 }
 
+// changePrefix is what the comments begin with that say how a run's spec was changed, without their '#'.
+const changePrefix = " Changed by "
+
+// ChangedBy is the comment that says that a run was not of its spec as it stands: flag is of a command line, as in "--limit 5".
+func ChangedBy(flag string) string { return changePrefix + flag }
+
+// Changes are the flags that changed the spec of a run, in the order in which they were given; none: it was run as it stands.
+func (s *Set) Changes() (flags []string) {
+	for _, line := range s.Comment {
+		if flag, ok := strings.CutPrefix(line, changePrefix); ok {
+			flags = append(flags, flag)
+		}
+	}
+	return flags
+}
+
+// Seeds are the training seeds that have lines of their own, in order.
+func (s *Set) Seeds() (seeds []uint64) {
+	for _, m := range s.Measurements {
+		if seed, err := strconv.ParseUint(m.Key("seed"), 10, 64); err == nil && !slices.Contains(seeds, seed) {
+			seeds = append(seeds, seed)
+		}
+	}
+	slices.Sort(seeds)
+	return seeds
+}
+
 // Recipe is that of a step whose measurements a file has; its key covers the recipes of all steps behind it.
 type Recipe struct {
 	Step, Key string
@@ -79,10 +106,10 @@ func (s *Set) Versions() (all []string) {
 	return all
 }
 
-// Said are the comments of a file that are not about recipes, but for those that the caller shows otherwise.
+// Said are the comments of a file that are neither about recipes nor about changes, but for those that the caller shows otherwise.
 func (s *Set) Said(shown ...string) (lines []string) {
 	for _, line := range s.Comment {
-		if !recipeLine.MatchString(line) && !slices.Contains(shown, line) {
+		if !recipeLine.MatchString(line) && !strings.HasPrefix(line, changePrefix) && !slices.Contains(shown, line) {
 			lines = append(lines, line)
 		}
 	}

@@ -59,3 +59,20 @@ func TestRecipesAreReadBack(t *testing.T) {
 		t.Errorf("data that nobody shows are not said: %q", got)
 	}
 }
+
+func TestChangesOfARunAreReadBack(t *testing.T) {
+	set := &Set{Comment: []string{" Tiny (changed: --limit 5 --set a.b=1, 2)."}}
+	if got := set.Changes(); got != nil {
+		t.Errorf("a run of the spec as it stands was changed by %q", got)
+	}
+	want := []string{"--limit 5", "--set a.b=1, 2"}
+	for _, flag := range want {
+		set.Comment = append(set.Comment, ChangedBy(flag))
+	}
+	if d := cmp.Diff(want, set.Changes()); d != "" {
+		t.Errorf("(-want +got)\n%s", d)
+	}
+	if d := cmp.Diff(set.Comment[:1], set.Said()); d != "" {
+		t.Errorf("what else it says (-want +got)\n%s", d)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -36,6 +37,31 @@ func (c Changes) Flags() []string {
 		out = append(out, "--set "+s)
 	}
 	return out
+}
+
+// ParseChanges reads what Flags writes. The error names the flag that is none of a change.
+func ParseChanges(flags []string) (c Changes, err error) {
+	for _, flag := range flags {
+		name, value, _ := strings.Cut(flag, " ")
+		switch {
+		case value == "":
+			err = fmt.Errorf("%q: want a flag and its value", flag)
+		case name == "--rows":
+			c.Rows = strings.Split(value, ",")
+		case name == "--limit":
+			if c.Limit, err = strconv.Atoi(value); err != nil {
+				err = fmt.Errorf("%q: want a whole number", flag)
+			}
+		case name == "--set":
+			c.Set = append(c.Set, value)
+		default:
+			err = fmt.Errorf("%q: %s", flag, unknown("change", name, []string{"--rows", "--limit", "--set"}))
+		}
+		if err != nil {
+			return Changes{}, err
+		}
+	}
+	return c, nil
 }
 
 // set lays path=value over what files say.

@@ -20,7 +20,7 @@ import (
 // wrong in all of those files, unless the spec itself cannot be found.
 func Load(fsys fs.FS, name string, known Known, changes Changes) (*Resolved, error) {
 	file := strings.TrimSuffix(name, ".yaml") + ".yaml"
-	l := &loader{fsys: fsys, known: known, out: &Resolved{Named: name, Benchmarks: Benchmarks{}, Files: map[string][]byte{}}}
+	l := &loader{fsys: fsys, known: known, out: &Resolved{Named: name, Changes: changes, Benchmarks: Benchmarks{}, Files: map[string][]byte{}}}
 	l.spec = newDecoder(where(fsys, file))
 	l.faults = l.spec.faults
 	if _, err := fs.Stat(fsys, file); !fs.ValidPath(file) || errors.Is(err, fs.ErrNotExist) {

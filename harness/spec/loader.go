@@ -37,6 +37,7 @@ type Resolved struct {
 	Prices     Prices     // of Experiment.Prices
 	Benchmarks Benchmarks // those of train and test; evaluate.max_problems and max_runs are applied to the test sets
 
+	Changes Changes  // that a command line made to it
 	LeftOut []string // outputs that Changes.Rows took from Experiment.Outputs, by their files or kinds
 
 	Files map[string][]byte // every file read, by its name in the file system
