@@ -261,8 +261,12 @@ func (a *Asker) Gather(ctx context.Context, blocks []Block) error {
 		a.rollouts.Want(m.scope, len(m.questions))
 		had += len(m.questions)
 	}
-	what := fmt.Sprintf("asking %d models", len(todo))
-	if len(todo) == 1 {
+	asked := map[string]bool{} // one may be wanted for several sets of questions
+	for _, q := range todo {
+		asked[q.expert.ID] = true
+	}
+	what := fmt.Sprintf("asking %d models", len(asked))
+	if len(asked) == 1 {
 		what = "asking " + todo[0].expert.ID
 	}
 	for _, q := range todo {

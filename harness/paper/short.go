@@ -72,6 +72,9 @@ func Brief(findings []Finding) *report.Sheet {
 func (o *Orderings) Counts(findings []Finding, rows []Row, measured *Measurements) *report.Sheet {
 	s := &report.Sheet{Name: "verdicts", Caption: "What the paper says, on our measurements.",
 		Notes: []string{fmt.Sprintf("Measurements read: %s.", experiments(measured))}}
+	if len(measured.Experiments()) == 0 {
+		s.Notes[0] += " 'entrorouter run SPEC' makes some, and in a checkout of the project --measurements figures reads those that are committed."
+	}
 	grids := []report.Grid{o.summary(rows)}
 	if g, ok := o.summaryOfClaims(findings); ok {
 		grids = slices.Insert(grids, 0, g)

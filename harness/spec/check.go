@@ -25,7 +25,9 @@ var environment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 // checkExperiment reports what the types and ranges of an experiment do not say. file is its name without .yaml.
 func (l *loader) checkExperiment(file string) {
 	e, d := &l.out.Experiment, l.spec
-	if e.Name != "" && e.Name != file {
+	if at := d.find("name"); e.Name != "" && e.Name != file && at.file != d.file {
+		d.fault(0, "name", "not set, and %q, the name of %s, is another file's; want %q", e.Name, at.file, file)
+	} else if e.Name != "" && e.Name != file {
 		d.faultAt("name", "%q is not the name of the file; want %q", e.Name, file)
 	}
 	printed, there := l.known.Paper[e.Paper]

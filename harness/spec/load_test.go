@@ -318,6 +318,7 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		{"an expert's own temperature", "pools/served.yaml", `url: "http://localhost:8002/v1"`, `url: "http://localhost:8002/v1", sampling: {temperature: hot}`, `pools/served.yaml:6: experts[1].sampling.temperature: want a finite decimal number, got the text "hot"`, "pools: [toy] => " + served},
 		// What does not fit together.
 		{"a name that is not the file's", "spec.yaml", "name: spec", "name: main", `spec.yaml:1: name: "main" is not the name of the file; want "spec"`, ""},
+		{"no name but that of the base", "base.yaml", "protocol: split", "name: other\nprotocol: split", `spec.yaml: name: not set, and "other", the name of base.yaml, is another file's; want "spec"`, "name: spec\n => "},
 		{"a pool's name that is not the file's", "pools/toy.yaml", "name: toy", "name: sim", `pools/toy.yaml:1: name: "sim" is not the name of the file; want "toy"`, ""},
 		{"two pools under protocol split", "spec.yaml", "pools: [toy]", "pools: [toy, served]", `spec.yaml:4: pools: protocol split takes one pool, got 2`, ""},
 		{"a pool named twice", "spec.yaml", "pools: [toy]", "pools: [toy, toy]", `spec.yaml:4: pools[1]: pool "toy" is named twice`, ""},
