@@ -310,12 +310,12 @@ func TestATrailLeadsBackAndSaysWhatItCannotFollow(t *testing.T) {
 		}
 	}
 	for want, ask := range map[string]func() error{
-		`gave answer 5 to a test problem`:                                               func() error { _, err := tr.Answered(t.Context(), 5); return err },
-		`no row "nobody"; it has: random, `:                                             func() error { _, err := tr.Cells("", "nobody"); return err },
-		`no set "huge"; it has: paper, large`:                                           func() error { _, err := tr.Cells("huge", ""); return err },
-		`row oracle reads graded answers and is not scored on set large`:                func() error { _, err := tr.Questions("large", "oracle", "avg"); return err },
-		`no benchmark "gsm8k" on set paper; it has: sim-aime25, sim-math500, avg, easy`: func() error { _, err := tr.Questions("", "random", "gsm8k"); return err },
-		`no test problem "sim-aime25-1"; near are "sim-aime25-00001", `:                 func() error { _, err := tr.Problem(t.Context(), "", "sim-aime25-1", ""); return err },
+		`gave answer 5 to a test problem`:                                              func() error { _, err := tr.Answered(t.Context(), 5); return err },
+		`no row "nobody"; known: random, `:                                             func() error { _, err := tr.Cells("", "nobody"); return err },
+		`no set "huge"; it has: paper, large`:                                          func() error { _, err := tr.Cells("huge", ""); return err },
+		`row oracle reads graded answers and is not scored on set large`:               func() error { _, err := tr.Questions("large", "oracle", "avg"); return err },
+		`no benchmark "gsm8k" on set paper; known: sim-aime25, sim-math500, avg, easy`: func() error { _, err := tr.Questions("", "random", "gsm8k"); return err },
+		`no test problem "sim-aime25-1"; near are "sim-aime25-00001", `:                func() error { _, err := tr.Problem(t.Context(), "", "sim-aime25-1", ""); return err },
 	} {
 		if err := ask(); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %s", err, want)

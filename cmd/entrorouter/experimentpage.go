@@ -38,7 +38,7 @@ type experimentPage struct {
 	Specs             []string // files, in Markdown
 	Digest            string   // of what they say
 	Data              []spec.File
-	Model             string // folder of the language model that policies start from; empty: none
+	Models            []spec.ModelOrigin // language models that policies start from or that rows ask
 	Recipes           []metrics.Recipe
 	Explain           string   // the command that shows one of them; empty: none does
 	Versions          []string // of the program and its modules; none: nobody wrote them down
@@ -108,7 +108,7 @@ func pageOf(run *present.Run, folder string) (e experimentPage, err error) {
 	set, r := run.Measurements, run.Spec
 	x := &r.Experiment
 	name, _ := unflagged(r.Named)
-	e = experimentPage{Name: x.Name, Title: x.Title, Seeds: len(set.Seeds()), Commands: runs(folder, r), Data: r.Data(), Recipes: set.Recipes(), Versions: set.Versions()}
+	e = experimentPage{Name: x.Name, Title: x.Title, Seeds: len(set.Seeds()), Commands: runs(folder, r), Data: r.Data(), Models: r.LanguageModels(), Recipes: set.Recipes(), Versions: set.Versions()}
 	if e.Digest, err = r.Digest(); err != nil {
 		return e, err
 	}
@@ -140,9 +140,6 @@ func pageOf(run *present.Run, folder string) (e experimentPage, err error) {
 	}
 	for _, line := range run.Said() {
 		e.Head = append(e.Head, strings.TrimSpace(line))
-	}
-	if m := x.Policy.Model; m != nil {
-		e.Model = m.Folder
 	}
 	e.Drawn, err = drawnIn(filepath.Join(folder, filepath.FromSlash(present.File(x.Name, ""))), x.Title, x.Outputs)
 	return e, err
@@ -287,7 +284,7 @@ Numbers are of {{.Kind}}.{{range .Head}} {{.}}{{end}}{{if .Seeds}} Trainings or 
 - Made by {{range $i, $c := .Commands}}{{if $i}}, drawn by {{end}}` + "`{{$c}}`" + `{{end}}.
 - Spec: {{range $i, $s := .Specs}}{{if $i}}, {{end}}{{$s}}{{end}}; SHA-256 of what they say, in canonical form: ` + "`{{.Digest}}`" + `.
 {{range .Data}}- Data: ` + "`{{.Path}}`" + `{{with .SHA256}}, SHA-256 ` + "`{{.}}`" + `{{end}}{{with .Source}}; {{.}}{{end}}; licence: {{or .Licence "not stated"}}.
-{{end}}{{with .Model}}- Language model: ` + "`{{.}}`" + `.
+{{end}}{{range .Models}}- Language model: ` + "`{{.Name}}`" + `{{with .Source}}; {{.}}{{end}}; licence: {{or .Licence "not stated"}}.
 {{end}}- Recipes: {{range $i, $r := .Recipes}}{{if $i}}, {{end}}` + "`{{.Key}}`" + ` of step {{.Step}}{{else}}not written down{{end}}{{with .Explain}}; ` + "`{{.}}`" + ` shows what is in one{{end}}.
 - Versions: {{range $i, $v := .Versions}}{{if $i}}; {{end}}{{.}}{{else}}not written down{{end}}.
 - Numbers: [{{.Measurements}}]({{.Measurements}}).{{if .Index}} All experiments: [index](../README.md).{{end}}

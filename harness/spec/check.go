@@ -469,7 +469,7 @@ func (l *loader) checkPrices(d *decoder, name string) {
 	for _, p := range l.pooled {
 		for i, x := range p.pool.Experts {
 			if _, ok := list.Models[x.Model]; !ok && x.Model != "" {
-				p.read.faultAt(fmt.Sprintf("experts[%d].model", i), "no price of %q in prices/%s.yaml%s", x.Model, name, options(x.Model, models))
+				p.read.faultAt(fmt.Sprintf("experts[%d].model", i), "no price of %q in prices/%s.yaml%s", x.Model, name, Options(x.Model, models))
 			}
 		}
 	}
@@ -513,7 +513,7 @@ func (l *loader) checkUse(knob, name string, b Benchmark) {
 		}
 		cell := b.Generated.Cell
 		if _, ok := s.Cells[cell]; !ok {
-			l.spec.faultAt(knob, "%q is of the cell %q, which pool %s does not have%s", name, cell, p.pool.Name, options(cell, slices.Sorted(maps.Keys(s.Cells))))
+			l.spec.faultAt(knob, "%q is of the cell %q, which pool %s does not have%s", name, cell, p.pool.Name, Options(cell, slices.Sorted(maps.Keys(s.Cells))))
 			continue
 		}
 		for _, x := range p.pool.Experts {

@@ -72,11 +72,11 @@ func asFaults(err error, f Fault) (found Faults, typed bool) {
 
 // unknown says that got is not one of known.
 func unknown(what, got string, known []string) string {
-	return fmt.Sprintf("unknown %s %q%s", what, got, options(got, known))
+	return fmt.Sprintf("unknown %s %q%s", what, got, Options(got, known))
 }
 
-// options ends a sentence about a wrong name with the one that may have been meant and all known ones.
-func options(got string, known []string) string {
+// Options ends a sentence about a wrong name with the one that may have been meant and all known ones.
+func Options(got string, known []string) string {
 	near := nearest(got, known)
 	switch {
 	case len(known) == 0:

@@ -151,6 +151,16 @@ func (r *Resolved) Data() (files []File) {
 	return files
 }
 
+// LanguageModels are those that rows start from or ask, as far as the spec says: those whose origin it has, and the folder that its
+// policies start from.
+func (r *Resolved) LanguageModels() []ModelOrigin {
+	all, m := r.Experiment.Models, r.Experiment.Policy.Model
+	if m == nil || m.Folder == "" || slices.ContainsFunc(all, func(o ModelOrigin) bool { return o.Name == m.Folder }) {
+		return all
+	}
+	return append(slices.Clone(all), ModelOrigin{Name: m.Folder})
+}
+
 // Sets are what 'entrorouter fetch' calls the sets that the experiment reads and that it can get, each once.
 func (r *Resolved) Sets() (sets []string) {
 	add := func(set string) {

@@ -37,19 +37,20 @@ type Experiment struct {
 	Test  []string `yaml:"test,omitempty"`         // benchmarks, in printing order; protocol split
 	Large int      `yaml:"large" in:"[0,1000000]"` // problems per benchmark of the set scored by the true success probability; 0: none
 
-	Profile  Profile  `yaml:"profile"`
-	Targets  Targets  `yaml:"targets"`
-	Anchor   Anchor   `yaml:"anchor"`
-	Reward   Reward   `yaml:"reward"`
-	Features Features `yaml:"features,omitempty"` // what all rows read that learn from texts, unless a row sets its own; default: each row's
-	Policy   Policy   `yaml:"policy"`
-	Teacher  *Teacher `yaml:"teacher,omitempty"` // policy.rationale cot: who writes the rationales of Stage I
-	Writer   *Writer  `yaml:"writer,omitempty"`  // policy.rationale cot: the server that writes, in Stage II and when a row routes; default: this program
-	SFT      SFT      `yaml:"sft"`
-	GRPO     GRPO     `yaml:"grpo"`
-	Validate Validate `yaml:"validate,omitempty"`
-	Folds    Folds    `yaml:"folds"`
-	Evaluate Evaluate `yaml:"evaluate"`
+	Profile  Profile       `yaml:"profile"`
+	Targets  Targets       `yaml:"targets"`
+	Anchor   Anchor        `yaml:"anchor"`
+	Reward   Reward        `yaml:"reward"`
+	Features Features      `yaml:"features,omitempty"` // what all rows read that learn from texts, unless a row sets its own; default: each row's
+	Policy   Policy        `yaml:"policy"`
+	Models   []ModelOrigin `yaml:"language_models,omitempty"` // where language models come from that rows start from or ask; said beside the tables, and in no recipe
+	Teacher  *Teacher      `yaml:"teacher,omitempty"`         // policy.rationale cot: who writes the rationales of Stage I
+	Writer   *Writer       `yaml:"writer,omitempty"`          // policy.rationale cot: the server that writes, in Stage II and when a row routes; default: this program
+	SFT      SFT           `yaml:"sft"`
+	GRPO     GRPO          `yaml:"grpo"`
+	Validate Validate      `yaml:"validate,omitempty"`
+	Folds    Folds         `yaml:"folds"`
+	Evaluate Evaluate      `yaml:"evaluate"`
 
 	Collapse *Collapse `yaml:"collapse,omitempty"` // protocol collapse
 	Ensemble *Ensemble `yaml:"ensemble,omitempty"` // of simulated pools, for 'entrorouter ensemble'
@@ -179,6 +180,13 @@ type LanguageModel struct {
 	KVHeads int    `yaml:"kv_heads,omitempty" in:"[1,1024]"`   // fresh: heads of keys and values
 	HeadDim int    `yaml:"head_dim,omitempty" in:"[2,4096]"`   // fresh: width of a head
 	Seed    uint64 `yaml:"seed,omitempty"`                     // fresh: of its weights; default: 0
+}
+
+// ModelOrigin says where a language model comes from.
+type ModelOrigin struct {
+	Name    string `yaml:"name" line:"true"`   // as policy.model or a row names it: its folder, or what its server calls it
+	Source  string `yaml:"source" line:"true"` // what was fetched from where, with a checksum or a revision
+	Licence string `yaml:"licence" line:"true"` // of its weights, as SPDX names it
 }
 
 // Tune says which weights of a language model are trained; one of its keys is set. A part may be written alone.

@@ -150,7 +150,7 @@ func (t *Trail) Questions(set, row, benchmark string) ([]QuestionResult, error) 
 	}
 	at := slices.Index(known, benchmark)
 	if at < 0 {
-		return nil, fmt.Errorf("%w: experiment %s has no benchmark %q on set %s; it has: %s", spec.ErrUsage, t.experiment, benchmark, s.Title(), strings.Join(known, ", "))
+		return nil, fmt.Errorf("%w: experiment %s has no benchmark %q on set %s%s", spec.ErrUsage, t.experiment, benchmark, s.Title(), spec.Options(benchmark, known))
 	}
 	of, err := s.score(r)
 	if err != nil {
@@ -337,5 +337,5 @@ func (t *Trail) rowsOf(id string) ([]string, error) {
 	case slices.Contains(t.rows, id):
 		return []string{id}, nil
 	}
-	return nil, fmt.Errorf("%w: experiment %s has no row %q; it has: %s", spec.ErrUsage, t.experiment, id, strings.Join(t.rows, ", "))
+	return nil, fmt.Errorf("%w: experiment %s has no row %q%s", spec.ErrUsage, t.experiment, id, spec.Options(id, t.rows))
 }
