@@ -184,8 +184,8 @@ type LanguageModel struct {
 
 // ModelOrigin says where a language model comes from.
 type ModelOrigin struct {
-	Name    string `yaml:"name" line:"true"`   // as policy.model or a row names it: its folder, or what its server calls it
-	Source  string `yaml:"source" line:"true"` // what was fetched from where, with a checksum or a revision
+	Name    string `yaml:"name" line:"true"`    // as policy.model or a row names it: its folder, or what its server calls it
+	Source  string `yaml:"source" line:"true"`  // what was fetched from where, with a checksum or a revision
 	Licence string `yaml:"licence" line:"true"` // of its weights, as SPDX names it
 }
 
