@@ -122,44 +122,50 @@ func planned(ctx context.Context, r *spec.Resolved, o Options) (*protocol.Run, e
 	if err != nil {
 		return nil, err
 	}
-	todo, err := run.Explain().ToDo()
+	todo, err := pending(run, nil)
 	if err != nil {
 		run.Close()
 		return nil, err
 	}
-	var names []string
-	for _, s := range todo {
-		names = append(names, s.Name)
-	}
-	o.Progress.Plan(names)
+	o.Progress.Plan(todo)
 	return run, nil
 }
 
-// ToDo lists the names of the steps that Run would make of several experiments, one after another: a step that two have is the
-// first one's. It does nothing but look at the store.
-func ToDo(ctx context.Context, specs []*spec.Resolved, o Options) ([][]string, error) {
+// ToDo lists the steps that Run would make of several experiments, one after another: a step that two have is the first one's. It does
+// nothing but look at the store.
+func ToDo(ctx context.Context, specs []*spec.Resolved, o Options) ([][]explain.Pending, error) {
 	seen := map[store.Key]bool{}
-	var all [][]string
+	var all [][]explain.Pending
 	for _, r := range specs {
 		run, err := look(ctx, r, o)
 		if err != nil {
 			return nil, err
 		}
-		todo, err := run.Explain().ToDo()
+		todo, err := pending(run, seen)
 		run.Close()
 		if err != nil {
 			return nil, err
 		}
-		var names []string
-		for _, s := range todo {
-			if k := s.Recipe.Key(); !seen[k] {
-				seen[k] = true
-				names = append(names, s.Name)
-			}
-		}
-		all = append(all, names)
+		all = append(all, todo)
 	}
 	return all, nil
+}
+
+// pending are the steps that a run would make, but for those that were seen, which it adds to.
+func pending(run *protocol.Run, seen map[store.Key]bool) ([]explain.Pending, error) {
+	plan := run.Explain()
+	todo, err := plan.ToDo()
+	if err != nil {
+		return nil, err
+	}
+	if seen != nil {
+		todo = slices.DeleteFunc(todo, func(s *explain.Step) bool {
+			again := seen[s.Recipe.Key()]
+			seen[s.Recipe.Key()] = true
+			return again
+		})
+	}
+	return plan.Pending(todo)
 }
 
 // trainings reads what is noted of the making of a run's fits: of those that trained a policy, and by row how long a question

@@ -5,7 +5,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"maps"
 	"math"
 	"os"
 	"regexp"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/crash"
+	"github.com/entrorouter/entrorouter/harness/explain"
 )
 
 const (
@@ -30,19 +30,20 @@ const (
 // the line makes room for it. Nothing is shown before the first Start and after the last Done.
 type progress struct {
 	out   io.Writer
-	quiet bool       // nobody looks
-	width func() int // of the terminal that a line is drawn on over and over; nil: there is none, lines follow one another
-	of    int        // experiments
-	all   [][]string // the steps of each, as far as they were known before the first began
+	quiet bool                // nobody looks
+	width func() int          // of the terminal that a line is drawn on over and over; nil: there is none, lines follow one another
+	of    int                 // experiments
+	all   [][]explain.Pending // the steps of each, as far as they were known before the first began
 
 	mu       sync.Mutex
 	nth      int // experiment that has begun
 	began    time.Time
 	stack    []*started
-	steps    []string // of the experiment, which are to be made
+	steps    []explain.Pending // of the experiment, which are to be made
 	made     int
 	last     string           // what was under way last within the experiment
 	took     map[string]*pace // by kind of step
+	foreseen pace             // steps that are done and of which the plan said how long they take
 	since    time.Time        // when the step under way was last charged
 	requests int
 	retries  int
@@ -60,12 +61,14 @@ type started struct {
 	step        bool
 	began       time.Time
 	spent       time.Duration // of a step, what it consists of apart
+	planned     time.Duration // of a step, how long the plan said that it takes; 0: nothing
 }
 
 // pace is what steps of a kind took.
 type pace struct {
-	n    int
-	took time.Duration
+	n       int
+	took    time.Duration
+	planned time.Duration // how long the plan said that they take
 }
 
 // newProgress is the progress of a command that carries out one experiment; quiet: nobody looks.
@@ -75,7 +78,7 @@ func newProgress(w io.Writer, quiet bool) *progress {
 		fd := int(w.(*os.File).Fd())
 		p.width = func() int {
 			width, _, err := term.GetSize(fd)
-			if err != nil {
+			if err != nil || width == 0 { // it does not say
 				return 80
 			}
 			return width
@@ -99,7 +102,10 @@ func (p *progress) Start(what string, total int) harness.Task {
 	} else {
 		p.last = what
 	}
-	s := &started{in: p, what: what, total: total, began: now, step: slices.Contains(p.steps, what)}
+	s := &started{in: p, what: what, total: total, began: now}
+	if i := p.planned(what); i >= 0 {
+		s.step, s.planned = true, seconds(p.steps[i].Seconds)
+	}
 	p.stack = append(p.stack, s)
 	if p.quiet {
 		return s
@@ -161,7 +167,10 @@ func (s *started) Done() {
 			p.took[kind].n++
 			p.took[kind].took += s.spent
 		}
-		if i := slices.Index(p.steps, s.what); i >= 0 {
+		if s.planned > 0 {
+			p.foreseen = pace{p.foreseen.n + 1, p.foreseen.took + s.spent, p.foreseen.planned + s.planned}
+		}
+		if i := p.planned(s.what); i >= 0 {
 			p.steps = slices.Delete(p.steps, i, i+1)
 		}
 	}
@@ -214,10 +223,15 @@ func (p *progress) Say(text string) {
 }
 
 // Plan implements harness.Progress.
-func (p *progress) Plan(steps []string) {
+func (p *progress) Plan(steps []explain.Pending) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.steps = slices.Clone(steps)
+}
+
+// planned is the place of a step among those that are to be made; -1: it is none.
+func (p *progress) planned(name string) int {
+	return slices.IndexFunc(p.steps, func(s explain.Pending) bool { return s.Name == name })
 }
 
 // Sent implements harness.Progress.
@@ -238,7 +252,7 @@ func (p *progress) Spent(usd float64) {
 }
 
 // expect says of all experiments that are to come which steps they are to make.
-func (p *progress) expect(all [][]string) { p.of, p.all = len(all), all }
+func (p *progress) expect(all [][]explain.Pending) { p.of, p.all = len(all), all }
 
 // Write writes what is no progress: a line of the log.
 func (p *progress) Write(b []byte) (int, error) {
@@ -355,26 +369,43 @@ var numbered = regexp.MustCompile(`=\d+`)
 func kindOf(name string) string  { return numbered.ReplaceAllString(name, "") }
 func stageOf(name string) string { stage, _, _ := strings.Cut(name, " "); return "stage " + stage }
 
-// pace is what steps like one took; nil: there was none. One under way counts as soon as it takes longer than they did.
-func (p *progress) pace(name string, spent map[string]time.Duration) *pace {
-	of := p.took[kindOf(name)]
-	if of == nil {
-		of = p.took[stageOf(name)]
-	}
-	if of == nil {
-		return nil
-	}
-	all := *of
-	for other, took := range spent {
-		if stageOf(other) == stageOf(name) && took > of.took/time.Duration(of.n) {
-			all.n++
-			all.took += took
+// takes is how long a step takes: what those of its kind took; or what the plan said, as far as steps so far took as long as that; or what
+// those of its stage took. ok is false where nobody knows. One under way counts as soon as it takes longer than they did.
+func (p *progress) takes(of explain.Pending, running []*started) (d time.Duration, ok bool) {
+	slow := func(like *pace) time.Duration {
+		all := *like
+		for _, s := range running {
+			if stageOf(s.what) == stageOf(of.Name) && s.spent > like.took/time.Duration(like.n) {
+				all.n++
+				all.took += s.spent
+			}
 		}
+		return all.took / time.Duration(all.n)
 	}
-	return &all
+	if like := p.took[kindOf(of.Name)]; like != nil {
+		return slow(like), true
+	}
+	if of.Seconds > 0 {
+		all := p.foreseen
+		for _, s := range running {
+			if s.planned > 0 && s.spent > s.planned {
+				all.took, all.planned = all.took+s.spent, all.planned+s.planned
+			}
+		}
+		if all.planned < time.Second { // tells nothing
+			return seconds(of.Seconds), true
+		}
+		return time.Duration(float64(seconds(of.Seconds)) * float64(all.took) / float64(all.planned)), true
+	}
+	if like := p.took[stageOf(of.Name)]; like != nil {
+		return slow(like), true
+	}
+	return 0, false
 }
 
-// left is how long the rest takes, at the pace of steps like those that are left; ok is false where too little is known. What a step under way
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
+
+// left is how long the rest takes; ok is false where too little is known. What a step under way
 // has left follows from its parts where some are done.
 func (p *progress) left(now time.Time) (left time.Duration, ok bool) {
 	under := p.stack[len(p.stack)-1]
@@ -383,28 +414,28 @@ func (p *progress) left(now time.Time) (left time.Duration, ok bool) {
 		parts = now.Sub(under.began) * time.Duration(max(0, under.total-under.done)) / time.Duration(under.done)
 	}
 	spent := map[string]time.Duration{} // of the steps under way
+	var running []*started
 	for _, s := range p.stack {
 		if s.step {
 			spent[s.what] = s.spent
+			running = append(running, s)
 		}
 	}
-	running := maps.Clone(spent)
 	todo := slices.Clone(p.steps)
 	if p.nth < len(p.all) {
 		todo = slices.Concat(todo, slices.Concat(p.all[p.nth:]...))
 	}
 	known, unknown := time.Duration(0), 0
-	for _, name := range todo {
-		of := p.pace(name, running)
-		if of == nil {
+	for _, of := range todo {
+		takes, ok := p.takes(of, running)
+		if !ok {
 			unknown++
 			continue
 		}
-		takes := of.took / time.Duration(of.n)
-		if here, begun := spent[name]; begun {
+		if here, begun := spent[of.Name]; begun {
 			takes = max(takes-here, parts)
 			parts = 0
-			delete(spent, name) // those of later experiments may be called alike
+			delete(spent, of.Name) // those of later experiments may be called alike
 		}
 		known += takes
 	}

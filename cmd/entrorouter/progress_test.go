@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/explain"
 )
 
 // shown is what stands on a terminal of one line, after what was written to it.
@@ -43,12 +44,20 @@ func (n *nested) Done() {
 	n.open = n.open[:len(n.open)-1]
 }
 
+// pending are steps of which nobody knows how long they take.
+func pending(names ...string) (todo []explain.Pending) {
+	for _, name := range names {
+		todo = append(todo, explain.Pending{Name: name})
+	}
+	return todo
+}
+
 // A run of two experiments, as a person watches it.
 func TestProgressOfTwoExperiments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		p := onTerminal(&out, 120)
-		p.expect([][]string{{"a"}, {"fit knn seed=1", "fit knn seed=2", "fit knn seed=3"}})
+		p.expect([][]explain.Pending{pending("a"), pending("fit knn seed=1", "fit knn seed=2", "fit knn seed=3")})
 		says := func(want string) {
 			t.Helper()
 			synctest.Wait()
@@ -60,7 +69,7 @@ func TestProgressOfTwoExperiments(t *testing.T) {
 		}
 		p.Start("main", 0)
 		says("1/2 main · looking at what is stored · 0:00 elapsed")
-		p.Plan([]string{"problems sim", "fit knn seed=1", "fit knn seed=2", "fit knn seed=3"})
+		p.Plan(pending("problems sim", "fit knn seed=1", "fit knn seed=2", "fit knn seed=3"))
 		p.Start("asking qwen3-4b", 400)
 		time.Sleep(2 * time.Second)
 		says("1/2 main · step 1/4 · asking qwen3-4b 0/400 · 0:02 elapsed")
@@ -92,7 +101,7 @@ func TestProgressOfTwoExperiments(t *testing.T) {
 		p.Done()
 		says("")
 		p.Start("ablation", 0)
-		p.Plan([]string{"fit knn seed=4"})
+		p.Plan(pending("fit knn seed=4"))
 		p.Start("fit knn seed=4", 0)
 		time.Sleep(55 * time.Second)
 		says("2/2 ablation · step 1/1 · fit knn, seed 4 · 4:07 elapsed, less than a minute left")
@@ -118,7 +127,7 @@ func TestProgressOfStepsBesideEachOther(t *testing.T) {
 			}
 		}
 		run := p.Start("own", 0)
-		p.Plan([]string{"crossfit a", "crossfit b"})
+		p.Plan(pending("crossfit a", "crossfit b"))
 		steps, folds := map[string]harness.Task{}, map[string]harness.Task{}
 		for _, row := range []string{"a", "b"} {
 			steps[row], folds[row] = p.Start("crossfit "+row, 0), p.Start("row "+row, 5)
@@ -145,7 +154,7 @@ func TestASlowStepIsNoMinuteFromItsEnd(t *testing.T) {
 		var out bytes.Buffer
 		p := onTerminal(&out, 120)
 		p.Start("lm", 0)
-		p.Plan([]string{"crossfit a", "crossfit b", "crossfit c", "crossfit d"})
+		p.Plan(pending("crossfit a", "crossfit b", "crossfit c", "crossfit d"))
 		for _, step := range []string{"crossfit a", "crossfit b"} {
 			p.Start(step, 0)
 			time.Sleep(3 * time.Second)
@@ -174,13 +183,49 @@ func TestASlowStepIsNoMinuteFromItsEnd(t *testing.T) {
 	})
 }
 
+// What the plan says of a step holds until one of its kind is done, as far as steps so far took as long as it said.
+func TestThePlanSaysHowLongAStepTakes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		p := onTerminal(&out, 120)
+		p.expect([][]explain.Pending{nil, {{Name: "fit bag seed=1", Seconds: 50}}})
+		p.Start("main", 0)
+		p.Plan([]explain.Pending{{Name: "problems sim", Seconds: 4}, {Name: "fit knn seed=1", Seconds: 12}, {Name: "fit knn seed=2", Seconds: 12}, {Name: "fit own", Seconds: 0}, {Name: "measure", Seconds: 20}})
+		left := func(want time.Duration) {
+			t.Helper()
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.charge(time.Now())
+			if got, ok := p.left(time.Now()); !ok || got != want {
+				t.Errorf("%v, %v; want %v", got, ok, want)
+			}
+		}
+		step := func(name string, takes time.Duration) {
+			p.Start(name, 0)
+			time.Sleep(takes)
+			p.Done()
+		}
+		step("problems sim", 8*time.Second)
+		// Twice as slow as the plan said; of one step in five nobody knows.
+		left(2 * (12 + 12 + 20 + 50) * time.Second * 5 / 4)
+		step("fit knn seed=1", 16*time.Second)
+		// The second takes as long as the first, and the stage says how long a fit takes of which the plan knows nothing: 24 s took what was to take 16.
+		left(16*time.Second + 16*time.Second + seconds(70*24/16.0))
+		p.Start("fit knn seed=2", 0)
+		time.Sleep(4 * time.Second)
+		left(12*time.Second + 16*time.Second + seconds(70*24/16.0))
+		p.Done()
+		p.Done()
+	})
+}
+
 // What is asked of servers that are paid is counted, and the line fits on a narrow terminal.
 func TestProgressOfServersOnANarrowTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		p := onTerminal(&out, 80)
 		p.Start("live", 0)
-		p.Plan([]string{"outcomes aime25"})
+		p.Plan(pending("outcomes aime25"))
 		p.Start("asking Qwen3-235B-A22B-Thinking-2507", 400)
 		for i := range 100 {
 			p.Sent(i%10 == 9)
@@ -213,7 +258,7 @@ func TestProgressWithoutATerminal(t *testing.T) {
 		var out bytes.Buffer
 		p := &nested{progress: newProgress(&out, false)}
 		p.Start("main", 0)
-		p.Plan([]string{"fit knn seed=1"})
+		p.Plan(pending("fit knn seed=1"))
 		p.Start("fit knn seed=1", 0)
 		time.Sleep(14 * time.Second)
 		synctest.Wait()

@@ -1,4 +1,4 @@
-// What a step costs: routers to fit, answers to ask for, time and room.
+// What steps cost: routers to fit, answers to ask for, time and room.
 
 package explain
 
@@ -29,4 +29,22 @@ func (x *explainer) work(ctx context.Context, w *Work, s *Step, counted []*Step)
 // estimate is what a step takes, apart from answers that it asks for.
 func (x *explainer) estimate(s *Step) Estimate {
 	return x.pace.of(s.kind(), s.Amount, s.Training, s.Unpaced)
+}
+
+// Pending is a step that is to be made.
+type Pending struct {
+	Name    string
+	Seconds float64 // about how long it takes, apart from answers that it asks for; 0: nobody knows
+}
+
+// Pending says of steps that are to be made how long they take.
+func (p *Plan) Pending(todo []*Step) (all []Pending, err error) {
+	x := &explainer{plan: p}
+	if x.pace, err = p.pace(); err != nil {
+		return nil, err
+	}
+	for _, s := range todo {
+		all = append(all, Pending{Name: s.Name, Seconds: x.estimate(s).Seconds})
+	}
+	return all, nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/machine"
 )
 
@@ -61,9 +62,9 @@ type Progress interface {
 	Start(what string, total int) Task
 	Say(text string) // how what began last proceeds
 
-	Plan(steps []string) // the experiment that has begun has these steps to make; each is started under its name
-	Sent(retry bool)     // a request went to a server that is paid, perhaps not for the first time
-	Spent(usd float64)   // and cost so much
+	Plan(steps []explain.Pending) // the experiment that has begun has these steps to make; each is started under its name
+	Sent(retry bool)              // a request went to a server that is paid, perhaps not for the first time
+	Spent(usd float64)            // and cost so much
 }
 
 // Task is what has begun and is not done.
@@ -79,6 +80,6 @@ func (silent) Start(string, int) Task { return silent{} }
 func (silent) Add(int)                {}
 func (silent) Say(string)             {}
 func (silent) Done()                  {}
-func (silent) Plan([]string)          {}
+func (silent) Plan([]explain.Pending) {}
 func (silent) Sent(bool)              {}
 func (silent) Spent(float64)          {}
