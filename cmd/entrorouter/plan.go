@@ -33,11 +33,13 @@ func planCommand() *cli.Command {
 		Description: "Each step is stored, to do, or not needed (not stored, and nothing that is to do reads it). The last two lines say\n" +
 			"what is to do, what answers will cost and how long it takes, by what such steps took in the store or else on two cores;\n" +
 			"and what a run from an empty store takes, roughly: where this machine has less memory or disk, run and plan refuse it and name the knob (" + preflight.Env + "=off: try all the same). Nothing is written;\n" +
-			"'entrorouter explain SPEC' groups what is to do by the knob that moved it. --json: name, key, stored, state, why, asked, seconds, untimed.\n" +
+			"'entrorouter explain SPEC' groups what is to do by the knob that moved it. --json: steps\n" +
+			"(name, key, stored, state, why, asked, seconds, untimed), and of all of them to_do, asked, seconds, untimed; from_empty_store:\n" +
+			"bytes of memory, device and disk, trainings and their steps.\n" +
 			"With --compile the training steps of language models are written instead, as StableHLO for a CUDA card and without\n" +
 			"a weight being read; where --python has jax-cuda13-pjrt they are compiled for an H200, and the memory they take is printed.\n" +
 			"'make xla-cpu' makes what that needs, and a program built with XLA.",
-		Flags: append(slices.Concat(storeFlags(), changeFlags()), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "one JSON array instead of lines"},
+		Flags: append(slices.Concat(storeFlags(), changeFlags()), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "JSON instead of lines"},
 			&cli.StringSliceFlag{Name: "tokens-per-second", Usage: "for models that have not answered yet, `ID=N,...`: the servers of model ID read and write N tokens per second in all; plan then says how long the answers take. writer=N and training=N are the speeds of a policy that writes: of its own texts, and of learning from them"},
 			&cli.StringFlag{Name: "compile", Usage: "write the programs of training steps into the folder `DIR`"},
 			&cli.StringFlag{Name: "plugin", Value: filepath.Join("build", "xla", "xla_cuda_programs.so"), Usage: "the plugin that writes programs"},
@@ -73,7 +75,7 @@ func planCommand() *cli.Command {
 			if c.Bool("json") {
 				enc := json.NewEncoder(c.App.Writer)
 				enc.SetIndent("", "  ")
-				return enc.Encode(steps)
+				return enc.Encode(plannedJSON(steps, needs))
 			}
 			w := tabwriter.NewWriter(c.App.Writer, 0, 0, 2, ' ', 0)
 			for _, s := range steps {
@@ -113,9 +115,37 @@ func tokensPerSecond(pairs []string, all explain.Asked, needs preflight.Needs) (
 	return rates, nil
 }
 
-// toDo says how much of a plan is to do, what is asked for and how long it takes.
-func toDo(steps []explain.StepStatus) string {
-	todo, all := 0, explain.Work{}
+// plannedRun is a plan as --json prints it.
+type plannedRun struct {
+	Steps   []explain.StepStatus `json:"steps"`
+	ToDo    int                  `json:"to_do"`
+	Asked   *explain.Asked       `json:"asked,omitempty"`
+	Seconds float64              `json:"seconds"`
+	Untimed int                  `json:"untimed,omitempty"` // steps to do whose seconds nobody knows
+
+	FromEmptyStore struct {
+		Memory        int64 `json:"memory"`           // bytes
+		Device        int64 `json:"device,omitempty"` // bytes, where XLA computes
+		Disk          int64 `json:"disk"`             // bytes
+		Trainings     int64 `json:"trainings"`
+		TrainingSteps int64 `json:"training_steps"`
+	} `json:"from_empty_store"`
+}
+
+func plannedJSON(steps []explain.StepStatus, needs preflight.Needs) plannedRun {
+	out := plannedRun{Steps: steps}
+	todo, all := total(steps)
+	out.ToDo, out.Seconds, out.Untimed = todo, all.Seconds, all.Untimed
+	if all.Rollouts > 0 {
+		out.Asked = &all.Asked
+	}
+	e := &out.FromEmptyStore
+	e.Memory, e.Device, e.Disk, e.Trainings, e.TrainingSteps = needs.Memory, needs.Device, needs.Disk, needs.Trainings, needs.Steps
+	return out
+}
+
+// total is how many steps of a plan are to do, and what they take.
+func total(steps []explain.StepStatus) (todo int, all explain.Work) {
 	for _, s := range steps {
 		if s.State != explain.StateToDo {
 			continue
@@ -129,6 +159,12 @@ func toDo(steps []explain.StepStatus) string {
 			all.Asked = all.Asked.Add(*s.Asked)
 		}
 	}
+	return todo, all
+}
+
+// toDo says how much of a plan is to do, what is asked for and how long it takes.
+func toDo(steps []explain.StepStatus) string {
+	todo, all := total(steps)
 	if todo == 0 {
 		return fmt.Sprintf("Nothing will run: all %d steps are stored or not needed.", len(steps))
 	}
