@@ -140,6 +140,42 @@ func TestTheReadmeShowsWhatSmokePrints(t *testing.T) {
 	}
 }
 
+// The README shows how make reproduce ends as the program writes it, of the experiments that the Makefile has; how long it took is what was measured.
+func TestTheReadmeShowsHowReproduceEnds(t *testing.T) {
+	block := regexp.MustCompile("(?s)```text\n(\\d+ experiments in .*?)\n```").FindStringSubmatch(documentText(t, "README.md"))
+	if block == nil {
+		t.Fatal("it does not show how a run of several experiments ends")
+	}
+	shown := strings.Split(block[1], "\n")
+	took := regexp.MustCompile(`in (\d+):(\d\d): (\d+) steps made, (\d+) found`).FindStringSubmatch(shown[0])
+	if took == nil || len(shown) != 3 {
+		t.Fatalf("it shows %q", shown)
+	}
+	var n [4]int
+	for i, text := range took[1:] {
+		n[i], _ = strconv.Atoi(text)
+	}
+	names := regexp.MustCompile(`(?m)^SIMULATED *= *(.*)$`).FindStringSubmatch(documentText(t, "Makefile"))
+	end := runSummary{Seconds: float64(60*n[0] + n[1]), Folder: ownFigures, Against: committedFigures}
+	for _, name := range strings.Fields(names[1]) {
+		end.Experiments = append(end.Experiments, &carriedOut{Experiment: name, Agreement: &agreement{Verdict: verdictNoise}})
+	}
+	end.Experiments[0].Steps, end.Experiments[0].Stored = n[2]+n[3], n[3]
+	var text bytes.Buffer
+	if err := end.write(&text, true); err != nil {
+		t.Fatal(err)
+	}
+	written := strings.Split(text.String(), "\n")
+	for i, line := range shown[:2] {
+		if start, cut := strings.CutSuffix(line, "..."); written[i] != line && !(cut && strings.HasPrefix(written[i], start)) {
+			t.Errorf("it shows\n%s\nand a run writes\n%s", line, written[i])
+		}
+	}
+	if want := "Open results/figures/report.html"; shown[2] != want || !strings.Contains(documentText(t, "Makefile"), "--output results/figures/report.html") {
+		t.Errorf("the last line is %q, want %q", shown[2], want)
+	}
+}
+
 // What render and claims make of the committed measurements is what is committed, file by file and byte for byte.
 func TestCommittedFiguresAreThoseOfTheirMeasurements(t *testing.T) {
 	root := filepath.Join("..", "..")
