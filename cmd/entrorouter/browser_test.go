@@ -231,7 +231,6 @@ func TestBrowserGoesFromACellToItsQuestions(t *testing.T) {
 	}
 }
 
-// Whatever a point of accuracy is worth, the row that is marked has most left after its costs, and no row is above the line through it.
 // A page with a sample of the questions lists all of them, and an address leads to any.
 func TestBrowserListsEveryQuestion(t *testing.T) {
 	dir, err := smokeRun()
@@ -297,6 +296,7 @@ func TestBrowserSaysWhatATouchedMarkIs(t *testing.T) {
 	}
 }
 
+// Whatever a point of accuracy is worth, the row that is marked has most left after its costs, and no row is above the line through it.
 func TestBrowserSaysWhichRowIsBestAtAPrice(t *testing.T) {
 	do := browser(t, 1280, "main", "--figures", "../../figures")
 	const slider = `[id='f-main/pareto'] .worth input`

@@ -79,7 +79,7 @@ func runVerdict(r compare.RowMove) string {
 	case r.Exact && r.Follows:
 		return "follows from the steps above"
 	case r.Exact:
-		return "nothing should have moved it"
+		return "the same spec always gives the same"
 	case r.Regressed():
 		return "more than noise"
 	}

@@ -252,7 +252,7 @@ func (p *progress) Spent(usd float64) {
 }
 
 // expect says of all experiments that are to come which steps they are to make.
-func (p *progress) expect(all [][]explain.Pending) { p.of, p.all = len(all), all }
+func (p *progress) expect(all [][]explain.Pending) { p.nth, p.of, p.all = 0, len(all), all }
 
 // Write writes what is no progress: a line of the log.
 func (p *progress) Write(b []byte) (int, error) {

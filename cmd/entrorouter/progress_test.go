@@ -57,6 +57,14 @@ func TestProgressOfTwoExperiments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		p := onTerminal(&out, 120)
+		p.Start("2 experiments", 0)
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if got, want := shown(out.String()), "2 experiments · looking at what is stored · 0:01 elapsed"; got != want {
+			t.Errorf("before the first experiment stands\n%s\nwant\n%s", got, want)
+		}
+		p.Done()
+		p.began = time.Time{}
 		p.expect([][]explain.Pending{pending("a"), pending("fit knn seed=1", "fit knn seed=2", "fit knn seed=3")})
 		says := func(want string) {
 			t.Helper()

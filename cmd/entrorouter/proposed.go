@@ -16,13 +16,18 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
-// runs are the commands that make the measurements of specs, a command for those that are made with the same flags.
+// runs are the commands that make the measurements of specs, a command for those that are made with the same flags; dir is the folder that
+// they write to, empty: the one where no flag says otherwise.
 func runs(dir string, specs ...*spec.Resolved) (commands []string) {
 	var ensembles, order []string
+	to := ""
+	if dir != "" {
+		to = " --figures " + shellWord(dir)
+	}
 	names, data := map[string]string{}, map[string]string{} // by flags
 	for _, r := range specs {
 		if r.Experiment.Ensemble != nil {
-			ensembles = append(ensembles, "entrorouter ensemble "+r.Named+" --figures "+shellWord(dir))
+			ensembles = append(ensembles, "entrorouter ensemble "+r.Named+to)
 			continue
 		}
 		name, flags := unflagged(r.Named)
@@ -35,7 +40,7 @@ func runs(dir string, specs ...*spec.Resolved) (commands []string) {
 		}
 	}
 	for _, flags := range order {
-		commands = append(commands, "entrorouter run"+names[flags]+flags+data[flags]+" --figures "+shellWord(dir))
+		commands = append(commands, "entrorouter run"+names[flags]+flags+data[flags]+to)
 	}
 	return append(commands, ensembles...)
 }

@@ -475,7 +475,7 @@ func TestTheReportNamesRecipes(t *testing.T) {
 		t.Errorf("a command that is refused: %s", m)
 	}
 	for _, want := range []string{
-		"entrorouter run main --seeds 10 --figures ../../figures\nentrorouter run recorded recorded-mmlu recorded-rgym-math ",
+		"entrorouter run main --seeds 10\nentrorouter run recorded recorded-mmlu recorded-rgym-math ",
 		"<code>" + key("main", "--seeds", "10", "--out", filepath.Join(t.TempDir(), "nothing"), "measure", "--json") + "</code> of step measure",
 		"entrorouter run main --seeds 10 --figures ../../figures\nentrorouter render main --figures ../../figures\nentrorouter show main --seeds 10\nentrorouter explain main --seeds 10 measure\n",
 		"SHA-256 <code>e18df25e235186c1105079d845a7a2feef41f4f6ed986d4b1bcaa93e1279de01</code>; Apache-2.0; questions of MATH and GSM8K MIT; github.com/WildEval/ZeroEval at ",

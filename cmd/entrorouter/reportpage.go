@@ -71,7 +71,7 @@ func reportOf(c *cli.Context) (*page.Page, error) {
 	if p.Paper, err = paperOf(dir, c.String("fill")); err != nil {
 		return nil, err
 	}
-	p.Paper.Commands = builtInCommands(c, dir, p.Experiments)
+	p.Paper.Commands = builtInCommands(c, p.Experiments)
 	return p, nil
 }
 
@@ -149,8 +149,8 @@ func sample(p *page.Page) {
 	page.Sample(sets, wholeQuestions)
 }
 
-// builtInCommands make the measurements of built-in experiments.
-func builtInCommands(c *cli.Context, dir string, shown []page.Experiment) func(experiments []string) []string {
+// builtInCommands make the measurements of built-in experiments, in the folder where a run writes unless it is told otherwise.
+func builtInCommands(c *cli.Context, shown []page.Experiment) func(experiments []string) []string {
 	specs := map[string]*spec.Resolved{}
 	for _, name := range spec.Names(experiments.FS) {
 		if r, err := loadSpec(c, name); err == nil {
@@ -169,7 +169,7 @@ func builtInCommands(c *cli.Context, dir string, shown []page.Experiment) func(e
 				of = append(of, r)
 			}
 		}
-		return runs(dir, of...)
+		return runs("", of...) // a folder in every sentence is much of the page
 	}
 }
 

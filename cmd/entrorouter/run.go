@@ -84,7 +84,9 @@ func runCommand() *cli.Command {
 			show := newProgress(c.App.ErrWriter, c.Bool("quiet"))
 			o := optionsShown(c, show)
 			if len(specs) > 1 {
+				looking := show.Start(fmt.Sprintf("%d experiments", len(specs)), 0) // a second or two
 				todo, err := harness.ToDo(c.Context, specs, o)
+				looking.Done()
 				if err != nil {
 					return err
 				}

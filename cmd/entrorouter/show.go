@@ -180,7 +180,7 @@ func ofBenchmark(cells []trail.Cell, benchmark string) ([]trail.Cell, error) {
 		known = appendNew(known, x.Benchmark)
 	}
 	if of == nil {
-		return nil, usageError{fmt.Errorf("there is no benchmark %q; there are %s", benchmark, strings.Join(known, ", "))}
+		return nil, usageError{fmt.Errorf("there is no benchmark %q%s", benchmark, meant(benchmark, known))}
 	}
 	return of, nil
 }

@@ -136,7 +136,7 @@ func (c Change) Verdict() string {
 	case c.Gate == Golden && math.Abs(c.Ours-c.Reference) <= c.Noise:
 		return "regression: the same seeds gave another number, though other seeds move it as much"
 	case c.Gate == Exact || c.Gate == Golden && c.Regressed():
-		return "regression: nothing should have moved it"
+		return "regression: the same spec always gives the same number"
 	case c.Regressed():
 		return "regression"
 	}

@@ -13,7 +13,7 @@ type kind struct {
 	Means string
 }
 
-// Signs of verdicts, those of the README's table; what has none there has one of its own here, so that colour tells nothing alone.
+// Signs of verdicts, those of the README's table.
 const (
 	yes     = "✔"
 	no      = "✘"

@@ -53,7 +53,7 @@ func TestACellOfPartsThatAgreeHasTheirNumber(t *testing.T) {
 		"✔ confirmed, 1.00 points":        {tell(confirmed)},
 		"✔ confirmed in 2 of 2":           {tell(confirmed), tell(confirmed)},
 		"✘ refuted in 1 of 2":             {tell(confirmed), tell(refuted)},
-		"– assumed (confirmed in 2 of 2)": {tell(rests), tell(rests)},
+		"≈ assumed (confirmed in 2 of 2)": {tell(rests), tell(rests)},
 		"– not run":                       {tell(told{verdict: NotRun}), tell(told{verdict: NotRun})},
 	} {
 		if got := strings.ReplaceAll(strings.Join(o.frontSimulated(of), "|"), space, " "); got != want {

@@ -135,6 +135,8 @@ type reading struct {
 	metrics.Value
 	seeds map[string]float64
 	once  bool // trained once
+
+	questions int // behind it; 0: nobody says
 }
 
 // reading returns the first of the units that a line has.
@@ -147,6 +149,7 @@ func (o ours) reading(experiment string, at Place, units ...string) (reading, er
 		if v, has := m.Value(unit); ok && has {
 			r := reading{Value: v, seeds: o.seeds(experiment, at, unit)}
 			r.once = o.measured.once(experiment, o.scale, at["method"], o.orderings.Seedless)
+			r.questions = questionsOf(m, m)
 			return r, nil
 		}
 	}
@@ -263,8 +266,8 @@ func (o ours) retention(experiment string, at Place, r reference) (reading, erro
 	if err != nil {
 		return reading{}, err
 	}
-	c, err := propagate([]reading{{Value: behind.Value, once: behind.Once}, {Value: whole.Value}}, func(x []float64) float64 { return 100 * (1 + x[0]/x[1]) })
-	return reading{Value: c.Value, once: c.Once}, err
+	c, err := propagate([]reading{{Value: behind.Value, once: behind.Once, questions: behind.Questions}, {Value: whole.Value, questions: whole.questions}}, func(x []float64) float64 { return 100 * (1 + x[0]/x[1]) })
+	return reading{Value: c.Value, once: c.Once, questions: c.Questions}, err
 }
 
 // saving reads the saving that was measured, or else what is left of the strongest expert's cost.
@@ -333,7 +336,7 @@ func (o ours) leaf(n node) (reading, bool, error) {
 	case binary:
 		c, ok, err := o.difference(n)
 		if ok && err == nil {
-			return reading{Value: c.Value, once: c.Once}, true, nil
+			return reading{Value: c.Value, once: c.Once, questions: c.Questions}, true, nil
 		}
 		return reading{}, ok, err
 	}
@@ -416,6 +419,9 @@ func propagate(x []reading, f func([]float64) float64) (Contrast, error) {
 		at[i] = r.Number
 		bounded = bounded && r.Bounded
 		c.Once = c.Once || r.once
+		if i == 0 || r.questions < c.Questions {
+			c.Questions = r.questions
+		}
 		if r.seeds == nil {
 			continue
 		}

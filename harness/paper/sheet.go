@@ -85,7 +85,7 @@ func (o *Orderings) MeasuredSheet(findings []Finding) *report.Sheet {
 				"In brackets 95% intervals over questions and, where rows were trained, over training seeds; \"trained once\" marks where there is one, which decides nothing.",
 			"untestable here: without a language model; assumed: it follows from a stated parameter of the simulation; what our rows show stands below. Simulated experts are calibrated to the paper's fixed-expert rows and to nothing else; recorded answers are of other models, at other prices.",
 		},
-		Records: [][]string{{"id", "source", "says", "printed", "recomputed", "on-paper", "scale", "verdict", "shows", "why", "value", "low", "high", "unit", "against", "seeds", "reason"}},
+		Records: [][]string{{"id", "source", "says", "printed", "recomputed", "on-paper", "scale", "verdict", "shows", "why", "value", "low", "high", "unit", "against", "questions", "seeds", "reason"}},
 	}
 	scales := o.scalesOfClaims()
 	var stated []Finding
@@ -98,12 +98,15 @@ func (o *Orderings) MeasuredSheet(findings []Finding) *report.Sheet {
 			if on.Value == nil && on.Verdict == "" {
 				continue
 			}
-			seeds := ""
+			seeds, questions := "", ""
 			if on.Value != nil {
 				seeds = strconv.Itoa(on.Value.Seeds)
+				if on.Value.Questions > 0 {
+					questions = strconv.Itoa(on.Value.Questions)
+				}
 			}
 			record := append([]string{f.ID, f.Source, f.Says, f.Printed, f.Recomputed, f.Verdict, on.Scale.ID, on.Verdict, on.Shows, on.Why}, digits(on.Value)...)
-			s.Records = append(s.Records, append(record, strings.TrimSpace(on.Unit), on.Against, seeds, f.OursReason))
+			s.Records = append(s.Records, append(record, strings.TrimSpace(on.Unit), on.Against, questions, seeds, f.OursReason))
 		}
 	}
 	for _, of := range []struct {

@@ -15,16 +15,22 @@ func Brief(findings []Finding) *report.Sheet {
 	full := ClaimsSheet(findings)
 	s := &report.Sheet{Name: full.Name, Caption: full.Caption}
 	g := report.Grid{Head: []string{"Claim", "Printed", "Recomputed", "Verdict"}, Widths: []float64{0.5, 0.12, 0.2, 0.18}}
-	checks := map[bool]*[2]int{false: {}, true: {}} // of the paper's tables, of our measurements: that hold, and all
-	failing := map[bool][]string{}
+	type checks struct { // of the paper's tables, or of our measurements
+		hold, all        int
+		failing, unknown []string
+	}
+	whole := map[bool]*checks{false: {}, true: {}}
 	claims := 0
 	failed := slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool {
-		if of := checks[f.Measured]; f.Table || f.Measured {
-			of[1]++
-			if f.Verdict == Holds {
-				of[0]++
-			} else {
-				failing[f.Measured] = append(failing[f.Measured], f.ID)
+		if of := whole[f.Measured]; f.Table || f.Measured {
+			of.all++
+			switch f.Verdict {
+			case Holds:
+				of.hold++
+			case NotCheckable:
+				of.unknown = append(of.unknown, f.ID)
+			default:
+				of.failing = append(of.failing, f.ID)
 			}
 			return true
 		}
@@ -55,13 +61,16 @@ func Brief(findings []Finding) *report.Sheet {
 		measured bool
 		what     string
 	}{{false, "Checks of the paper's whole tables"}, {true, "Checks of our measurements"}} {
-		n := checks[of.measured]
-		if n[1] == 0 {
+		n := whole[of.measured]
+		if n.all == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s: %d of %d hold", of.what, n[0], n[1])
-		if failing[of.measured] != nil {
-			text += "; these do not: " + strings.Join(failing[of.measured], "; ")
+		text := fmt.Sprintf("%s: %d of %d hold", of.what, n.hold, n.all)
+		if n.failing != nil {
+			text += "; these do not: " + strings.Join(n.failing, "; ")
+		}
+		if n.unknown != nil {
+			text += "; these cannot be checked: " + strings.Join(n.unknown, "; ")
 		}
 		s.Notes = append(s.Notes, text+".")
 	}

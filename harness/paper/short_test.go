@@ -57,3 +57,15 @@ func TestVerdictsAreCountedByScale(t *testing.T) {
 		t.Errorf("of one ordering without claims: %+v", grids)
 	}
 }
+
+// What cannot be checked is not counted as failing.
+func TestAWholeTableThatCannotBeCheckedDoesNotFail(t *testing.T) {
+	sheet := Brief([]Finding{
+		{ID: "a", Table: true, Verdict: Holds}, {ID: "b", Table: true, Verdict: NotCheckable},
+		{ID: "c", Measured: true, Verdict: Mismatch}, {ID: "d", Measured: true, Verdict: NotCheckable}, {ID: "e", Measured: true, Verdict: Holds},
+	})
+	want := []string{"Checks of the paper's whole tables: 1 of 2 hold; these cannot be checked: b.", "Checks of our measurements: 1 of 3 hold; these do not: c; these cannot be checked: d."}
+	if diff := cmp.Diff(want, sheet.Notes); diff != "" {
+		t.Error(diff)
+	}
+}

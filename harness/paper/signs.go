@@ -14,11 +14,12 @@ const (
 	yes     = "✔"
 	no      = "✘"
 	open    = "?"
+	given   = "≈"
 	nothing = "–"
 )
 
-// marks are those of verdicts, on the paper's tables and on our measurements; what rests on an assumption has nothing to say.
-var marks = map[string]string{Holds: yes, Mismatch: no, WrongUnit: no, Confirmed: yes, Refuted: no, Inconclusive: open}
+// marks are those of verdicts, on the paper's tables and on our measurements.
+var marks = map[string]string{Holds: yes, Mismatch: no, WrongUnit: no, Confirmed: yes, Refuted: no, Inconclusive: open, Assumed: given}
 
 func marked(verdict, text string) string {
 	mark, ok := marks[verdict]

@@ -35,7 +35,7 @@ type Rule struct {
 	Share    float64       `yaml:"share"`    // of all requests, 0 to 1, by a hash: every attempt of a request or none
 	Attempts Range         `yaml:"attempts"` // of one request; requests are one that have model, messages and seed in common
 	Requests Range         `yaml:"requests"` // by the order in which they came to the path, whatever else the rule asks
-	Every    int           `yaml:"every"`    // each so manieth of the requests that meet the other conditions
+	Every    int           `yaml:"every"`    // 3: the third, the sixth and so on of the requests that meet the other conditions; 0: all of them
 	Since    time.Duration `yaml:"since"`    // from the start of the server
 	Until    time.Duration `yaml:"until"`    // from the start of the server, exclusive; 0: for good
 
