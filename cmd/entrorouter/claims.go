@@ -192,11 +192,10 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 
 // writeShort prints the claims of the front table, each with what our measurements say of it, but for those of which they say nothing.
 func writeShort(w io.Writer, front *report.Sheet) {
-	marks := strings.NewReplacer("✔", "", "✘", "", "?", "", "–", "")
 	for i, row := range front.Grids[0].Rows {
 		var says []string
 		for k, where := range []string{"on real outcomes ", "with a language model ", "on simulated experts "} {
-			text := strings.Join(strings.Fields(marks.Replace(front.Records[1+i][2+k])), " ") // no-break spaces, too
+			text := paper.Unmarked(front.Records[1+i][2+k])
 			if text != "" && !strings.HasPrefix(text, paper.NotRun) {
 				says = append(says, where+text)
 			}

@@ -13,25 +13,18 @@ type kind struct {
 	Means string
 }
 
-// Signs of verdicts, those of the README's table.
-const (
-	yes     = "✔"
-	no      = "✘"
-	open    = "?"
-	nothing = "–"
-)
-
+// kinds are the verdicts, with the signs of the README's table.
 var kinds = []kind{
-	{mark{paper.Confirmed, yes, "yes"}, "the interval lies where the sentence says"},
-	{mark{paper.Refuted, no, "no"}, "the interval lies on the other side"},
-	{mark{paper.Inconclusive, open, "open"}, "the interval does not decide, both rows are level, or the better one always asks the strongest expert"},
-	{mark{paper.Assumed, "≈", "given"}, "it follows from a number of the simulation that was put in"},
-	{mark{paper.Untestable, nothing, "given"}, "about what a part does to a language model in fine-tuning"},
+	{mark{paper.Confirmed, paper.Sign(paper.Confirmed), "yes"}, "the interval lies where the sentence says"},
+	{mark{paper.Refuted, paper.Sign(paper.Refuted), "no"}, "the interval lies on the other side"},
+	{mark{paper.Inconclusive, paper.Sign(paper.Inconclusive), "open"}, "the interval does not decide, both rows are level, or the better one always asks the strongest expert"},
+	{mark{paper.Assumed, paper.Sign(paper.Assumed), "given"}, "it follows from a number of the simulation that was put in"},
+	{mark{paper.Untestable, paper.Sign(paper.Untestable), "given"}, "about what a part does to a language model in fine-tuning"},
 	{mark{paper.NotRun, "…", "none"}, "there is no measurement"},
-	{mark{paper.Holds, yes, "yes"}, "of the paper's own tables: the printed number follows from them"},
-	{mark{paper.Mismatch, no, "no"}, "of the paper's own tables: it does not"},
-	{mark{paper.WrongUnit, no, "no"}, "of the paper's own tables: it does in another unit"},
-	{mark{paper.NotCheckable, nothing, "open"}, "of the paper's own tables: no table has what it is made of"},
+	{mark{paper.Holds, paper.Sign(paper.Holds), "yes"}, "of the paper's own tables: the printed number follows from them"},
+	{mark{paper.Mismatch, paper.Sign(paper.Mismatch), "no"}, "of the paper's own tables: it does not"},
+	{mark{paper.WrongUnit, paper.Sign(paper.WrongUnit), "no"}, "of the paper's own tables: it does in another unit"},
+	{mark{paper.NotCheckable, paper.Sign(paper.NotCheckable), "open"}, "of the paper's own tables: no table has what it is made of"},
 }
 
 // markOf is the sign of a verdict; nothing of none.
@@ -44,5 +37,5 @@ func markOf(verdict string) mark {
 			return k.mark
 		}
 	}
-	return mark{verdict, open, "open"}
+	return mark{verdict, paper.Sign(paper.Inconclusive), "open"}
 }

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/paper"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -274,12 +275,12 @@ func usual(t trail.Tally) (at int) {
 
 // answerSigns are the marks of buckets.
 var answerSigns = []kind{
-	{mark{string(routing.Correct), yes, "yes"}, "right"},
+	{mark{string(routing.Correct), paper.Sign(paper.Confirmed), "yes"}, "right"},
 	{mark{split, "½", "open"}, "as many answers are right as are not"},
-	{mark{string(routing.Wrong), no, "no"}, "wrong"},
+	{mark{string(routing.Wrong), paper.Sign(paper.Refuted), "no"}, "wrong"},
 	{mark{string(routing.NoAnswer), "∅", "no"}, "nothing that could be an answer was found"},
 	{mark{string(routing.Truncated), "✂", "given"}, "the limit of tokens cut it: wrong, and paid for"},
-	{mark{string(routing.Ungraded), open, "open"}, "the verifier could not decide: counts as wrong"},
+	{mark{string(routing.Ungraded), paper.Sign(paper.Inconclusive), "open"}, "the verifier could not decide: counts as wrong"},
 	{mark{string(routing.Unanswered), "!", "none"}, "there is no answer: the request failed"},
 }
 

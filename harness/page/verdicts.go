@@ -120,7 +120,7 @@ func (p *Paper) verdicts(here []section) *verdicts {
 			for _, on := range f.Ours {
 				j := judged{Scale: v.Scales[at[on.Scale.ID]], mark: markOf(on.Verdict), Lines: on.Cell().Lines}
 				if on.Verdict == paper.NotStated && on.Value != nil { // a number that nothing printed is held against
-					j.mark = mark{"no verdict", nothing, "none"}
+					j.mark = mark{"no verdict", paper.Sign(paper.NotStated), "none"}
 				}
 				if on.Value != nil {
 					j.measured = true
@@ -203,9 +203,9 @@ func (v *verdicts) markWhatWasFilled() {
 // ordering is a sentence that puts a row above another.
 func (p *Paper) ordering(r paper.Row, scales []scale, here []section) sentence {
 	o := r.Ordering
-	s := sentence{ID: o.ID, Says: o.Says, Source: o.Source, Printed: r.Paper, Decided: r.Decided(), Own: mark{"in its own table", yes, "yes"}}
+	s := sentence{ID: o.ID, Says: o.Says, Source: o.Source, Printed: r.Paper, Decided: r.Decided(), Own: mark{"in its own table", paper.Sign(paper.Holds), "yes"}}
 	if !r.PaperHas {
-		s.Own = mark{"not so in its own table", no, "no"}
+		s.Own = mark{"not so in its own table", paper.Sign(paper.Mismatch), "no"}
 	}
 	if r.Paper == "" {
 		s.Own = mark{}

@@ -21,12 +21,19 @@ const (
 // marks are those of verdicts, on the paper's tables and on our measurements.
 var marks = map[string]string{Holds: yes, Mismatch: no, WrongUnit: no, Confirmed: yes, Refuted: no, Inconclusive: open, Assumed: given}
 
-func marked(verdict, text string) string {
-	mark, ok := marks[verdict]
-	if !ok {
-		mark = nothing
+// Sign is the mark of a verdict.
+func Sign(verdict string) string {
+	if mark, ok := marks[verdict]; ok {
+		return mark
 	}
-	return mark + space + text
+	return nothing
+}
+
+func marked(verdict, text string) string { return Sign(verdict) + space + text }
+
+// Unmarked takes the marks from a text, for who reads words alone.
+func Unmarked(text string) string {
+	return strings.Join(strings.Fields(strings.NewReplacer(yes, "", no, "", open, "", given, "", nothing, "").Replace(text)), " ") // no-break spaces, too
 }
 
 // space is one at which no line ends: a mark or a unit is not left alone.
