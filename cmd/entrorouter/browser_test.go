@@ -41,7 +41,7 @@ func browser(t *testing.T, width int64, args ...string) (do func(...chromedp.Act
 }
 
 // reportFile is a page of report.
-func reportFile(t *testing.T, args ...string) (file string) {
+func reportFile(t testing.TB, args ...string) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "report.html")
 	command(t, append([]string{"report", "--output", file}, args...)...)
@@ -568,6 +568,17 @@ func BenchmarkBrowserLoads100000Outcomes(b *testing.B) {
 		do(chromedp.Reload())
 		if said := tells[string](do, `document.querySelector(".questions output").textContent`); said != "1000 questions" {
 			b.Fatal(said)
+		}
+	}
+}
+
+// The report of all committed experiments, until its script has run and the table of its verdicts can be sorted. It is no test, as the other.
+func BenchmarkBrowserLoadsTheCommittedReport(b *testing.B) {
+	do := browserAt(b, 1280, reportFile(b, "--figures", "../../figures"))
+	for b.Loop() {
+		do(chromedp.Reload())
+		if hidden := tells[bool](do, `document.querySelector("#filter-verdicts").hidden`); hidden {
+			b.Fatal("the script has not run")
 		}
 	}
 }

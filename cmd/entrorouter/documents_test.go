@@ -150,6 +150,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter completion powershell", prints: `^Register-ArgumentCompleter -Native -CommandName entrorouter `},
 	{command: "entrorouter completion bash", prints: `complete -o default -F _entrorouter entrorouter\n$`},
 	{command: "entrorouter schema prices", prints: `"\$schema": "https://json-schema\.org`},
+	{command: "entrorouter plan SPEC --json", prints: `"from_empty_store"`},
 	{command: "entrorouter list --json", prints: `"name": "main",`},
 	{command: "entrorouter claims --json", prints: `"claims-measured": \[`},
 	{command: "entrorouter run SPEC... --json", prints: `"may_be_had": `},

@@ -183,7 +183,7 @@ func write(t *testing.T, path, text string) {
 }
 
 // command runs the command in this process and wants it to succeed.
-func command(t *testing.T, args ...string) string {
+func command(t testing.TB, args ...string) string {
 	t.Helper()
 	var out, errs bytes.Buffer
 	if code := run(append([]string{"entrorouter"}, args...), nil, &out, &errs); code != exitOK {
