@@ -110,8 +110,16 @@ var mainRun = sync.OnceValues(func() (dir string, err error) {
 	return dir, nil
 })
 
-// click clicks what a selector finds first.
-func click(selector string) chromedp.Action { return chromedp.Click(selector, chromedp.ByQuery) }
+// click is that of a reader, who sees what is clicked: where it is, is known once what is shown has been laid out.
+func click(selector string) chromedp.Action {
+	const laidOut = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`
+	var is bool
+	return chromedp.Tasks{
+		chromedp.ScrollIntoView(selector, chromedp.ByQuery),
+		chromedp.Evaluate(laidOut, &is, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }),
+		chromedp.Click(selector, chromedp.ByQuery),
+	}
+}
 
 // tells is what an expression in the page comes to.
 func tells[T any](do func(...chromedp.Action), expression string) (value T) {
@@ -398,6 +406,12 @@ func TestBrowserGoesFromAClaimToAGradedAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	do := browser(t, 1280, filepath.Join(dir, "main.yaml"), "--figures", filepath.Join(dir, "fig"), "--out", filepath.Join(dir, "out"))
+	if without := tells[[]string](do, `[...document.querySelectorAll(".sentence")].filter((s) => s.querySelector('a[href="#e-main"]') && !s.querySelector("a.question")).map((s) => s.id)`); len(without) > 0 {
+		t.Errorf("no question stands behind %q", without)
+	}
+	if n := tells[int](do, `document.querySelectorAll(".sentence:has(a.question)").length`); n < 30 {
+		t.Errorf("%d sentences lead to a question", n)
+	}
 	claim := tells[string](do, `document.querySelector(".sentence:has(a.question)").id`)
 	do(click(`[id="`+claim+`"] > summary`), click(`[id="`+claim+`"] a.question`), chromedp.WaitVisible(".card h4", chromedp.ByQuery))
 	if !strings.HasPrefix(tells[string](do, "location.hash"), "#q-main-paper-") {

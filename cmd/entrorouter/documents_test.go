@@ -231,6 +231,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter status", prints: `no process is running; last asked by: `},
 	{command: "entrorouter fsck", prints: `\d+ entries, \d+ rollouts, \d+ attempts; faults: 0`},
 	{command: "make bench-reproduce EXPERIMENTS='smoke multiround'", as: `make -C "$ROOT" -n bench-reproduce EXPERIMENTS='smoke multiround'`, why: "it builds two programs: what it calls", needs: "make", prints: `tools/benchreproduce/run\.sh smoke multiround\n`},
+	{command: "go test -tags browser ./cmd/entrorouter -run '^$' -bench Browser -benchtime 10x", as: `cd "$ROOT" && grep -h '^func BenchmarkBrowser' cmd/entrorouter/browser_test.go`, why: "it takes a browser: what it would run", prints: `BenchmarkBrowserLoads100000Outcomes(.|\n)*BenchmarkBrowserLoadsTheCommittedReport`},
 	{command: "go test ./harness/theory -run xxx -bench Learn -cpu 1", as: `cd "$ROOT" && go test ./harness/theory -run xxx -bench Learn -cpu 1 -benchtime 1x`, why: "once", slow: true, prints: `BenchmarkLearn`},
 	{command: "go build -trimpath -ldflags '-s -w' ./cmd/entrorouter", as: `cd "$ROOT" && go build -n -trimpath -ldflags '-s -w' -o /dev/null ./cmd/entrorouter 2>&1`, why: "a minute: what it calls", prints: `link -o .* -s -w`},
 	{command: "go test -count=1 ./...", as: `cd "$ROOT" && go list ./...`, why: "minutes: what it tests", prints: `entrorouter/harness\n`},

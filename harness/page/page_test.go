@@ -351,16 +351,18 @@ func TestASentenceLeadsToAQuestionOnWhichItsRowsDiffer(t *testing.T) {
 	for _, c := range []struct {
 		rows            []string
 		benchmark, want string
+		differ          bool
 	}{
-		{[]string{"a", "b"}, "avg", "q-main-paper-one"},
-		{[]string{"a", "b"}, "x", "q-main-paper-both"},
-		{[]string{"a", "c"}, "avg", "q-main-paper-same"},
-		{[]string{"b", "c"}, "y", ""},
-		{[]string{"a"}, "avg", ""},
-		{[]string{"a", "elsewhere"}, "", ""},
+		{[]string{"a", "b"}, "avg", "q-main-paper-one", true},
+		{[]string{"a", "b"}, "x", "q-main-paper-both", true},
+		{[]string{"a", "c"}, "avg", "q-main-paper-same", true},
+		{[]string{"b", "c"}, "y", "q-main-paper-one", false},
+		{[]string{"b", "c"}, "avg", "q-main-paper-same", true},
+		{[]string{"a"}, "avg", "q-main-paper-same", false},
+		{[]string{"a", "elsewhere"}, "", "q-main-paper-same", false},
 	} {
-		if got := of.disputed(c.rows, c.benchmark); got != c.want {
-			t.Errorf("%v of %s lead to %q, not %q", c.rows, c.benchmark, got, c.want)
+		if got, differ := of.disputed(c.rows, c.benchmark); got != c.want || differ != c.differ {
+			t.Errorf("%v of %s lead to %q (%t), not %q (%t)", c.rows, c.benchmark, got, differ, c.want, c.differ)
 		}
 	}
 	here := []section{{Name: "main", Sets: []asked{of}}}
@@ -368,8 +370,8 @@ func TestASentenceLeadsToAQuestionOnWhichItsRowsDiffer(t *testing.T) {
 		name, arena string
 		want        origin
 	}{
-		{"main", "paper", origin{Name: "main", Here: true, Question: "q-main-paper-one", Set: "g-main-paper"}},
-		{"main", "large", origin{Name: "main", Here: true}},
+		{"main", "paper", origin{Name: "main", Here: true, Question: "q-main-paper-one", Differ: true, Set: "g-main-paper"}},
+		{"main", "large", origin{Name: "main", Here: true, Question: "q-main-paper-one", Differ: true, Other: true, Set: "g-main-paper"}},
 		{"other", "paper", origin{Name: "other"}},
 	} {
 		if got := (&Paper{}).originOf(c.name, here, paper.Scale{Keys: map[string]string{"arena": c.arena}}, []string{"a", "b"}, ""); got != c.want {

@@ -462,8 +462,9 @@ func packed(of any) (string, error) {
 }
 
 // disputed is the anchor of the first question of a benchmark that some of the rows have answered right and others not, or else of the
-// first that they send to different experts; empty: there is none. No benchmark in particular is any.
-func (s asked) disputed(rows []string, benchmark string) (anchor string) {
+// first that they send to different experts, or else of its first, on which they do not differ; empty: the page has none of it. No benchmark
+// in particular is any.
+func (s asked) disputed(rows []string, benchmark string) (anchor string, differ bool) {
 	for _, q := range s.Rows {
 		if slices.Contains(s.Benchmarks, benchmark) && q.Benchmark != benchmark {
 			continue
@@ -475,13 +476,13 @@ func (s asked) disputed(rows []string, benchmark string) (anchor string) {
 			}
 		}
 		if len(right) == 2 {
-			return q.Anchor
+			return q.Anchor, true
 		}
-		if len(to) > 1 && anchor == "" {
-			anchor = q.Anchor
+		if anchor == "" || len(to) > 1 && !differ {
+			anchor, differ = q.Anchor, len(to) > 1
 		}
 	}
-	return anchor
+	return anchor, differ
 }
 
 // link is where numbers of a table's row lead to: the grid of its set, if that is shown.

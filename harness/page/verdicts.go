@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/paper"
 	"github.com/entrorouter/entrorouter/harness/report"
 )
@@ -77,7 +78,9 @@ type origin struct {
 	Name     string
 	From     string // where its measurements are from, if it was not run with the others
 	Here     bool   // it is in the page
-	Question string // anchor of one on which rows of the sentence disagree; empty: none is in the page
+	Question string // anchor of one, on which rows of the sentence disagree if there is such; empty: none is in the page
+	Differ   bool   // they do
+	Other    bool   // it is of the paper's sizes, since nobody answered those of the large set
 	Set      string // anchor of the questions that it was decided on; empty: they are not in the page
 }
 
@@ -256,9 +259,14 @@ func (p *Paper) originOf(name string, here []section, scale paper.Scale, rows []
 		return of
 	}
 	of.Here = true
+	decided := cmp.Or(scale.Keys["arena"], scale.Keys["pool"])
+	if of.Other = decided == metrics.LargeArena; of.Other {
+		decided = metrics.PaperArena
+	}
 	for _, set := range here[at].Sets {
-		if set.Name == cmp.Or(scale.Keys["arena"], scale.Keys["pool"]) {
-			of.Set, of.Question = "g-"+set.Anchor, set.disputed(rows, benchmark)
+		if set.Name == decided {
+			of.Set = "g-" + set.Anchor
+			of.Question, of.Differ = set.disputed(rows, benchmark)
 		}
 	}
 	return of
