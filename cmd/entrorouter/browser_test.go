@@ -84,8 +84,7 @@ func browserAt(t testing.TB, width int64, file string, before ...chromedp.Action
 			t.Fatal(err)
 		}
 	}
-	still := []*emulation.MediaFeature{{Name: "prefers-reduced-motion", Value: "reduce"}}
-	do(chromedp.EmulateViewport(width, 900), emulation.SetEmulatedMedia().WithFeatures(still))
+	do(chromedp.EmulateViewport(width, 900))
 	do(append(before, chromedp.Navigate("file://"+file))...)
 	return do
 }
