@@ -43,7 +43,7 @@ type progress struct {
 	made     int
 	last     string           // what was under way last within the experiment
 	took     map[string]*pace // by kind of step
-	foreseen pace             // steps that are done and of which the plan said how long they take
+	foreseen foreseen         // steps that are done and of which the plan said how long they take
 	since    time.Time        // when the step under way was last charged
 	requests int
 	retries  int
@@ -66,10 +66,12 @@ type started struct {
 
 // pace is what steps of a kind took.
 type pace struct {
-	n       int
-	took    time.Duration
-	planned time.Duration // how long the plan said that they take
+	n    int
+	took time.Duration
 }
+
+// foreseen is what steps took of which the plan said how long they take, and what it said.
+type foreseen struct{ took, planned time.Duration }
 
 // newProgress is the progress of a command that carries out one experiment; quiet: nobody looks.
 func newProgress(w io.Writer, quiet bool) *progress {
@@ -168,7 +170,7 @@ func (s *started) Done() {
 			p.took[kind].took += s.spent
 		}
 		if s.planned > 0 {
-			p.foreseen = pace{p.foreseen.n + 1, p.foreseen.took + s.spent, p.foreseen.planned + s.planned}
+			p.foreseen.took, p.foreseen.planned = p.foreseen.took+s.spent, p.foreseen.planned+s.planned
 		}
 		if i := p.planned(s.what); i >= 0 {
 			p.steps = slices.Delete(p.steps, i, i+1)

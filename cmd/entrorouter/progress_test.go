@@ -44,6 +44,19 @@ func (n *nested) Done() {
 	n.open = n.open[:len(n.open)-1]
 }
 
+// saysLeft holds how long the rest takes to what it should.
+func (n *nested) saysLeft(t *testing.T) func(want time.Duration) {
+	return func(want time.Duration) {
+		t.Helper()
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.charge(time.Now())
+		if got, ok := n.left(time.Now()); !ok || got != want {
+			t.Errorf("%v, %v; want %v", got, ok, want)
+		}
+	}
+}
+
 // pending are steps of which nobody knows how long they take.
 func pending(names ...string) (todo []explain.Pending) {
 	for _, name := range names {
@@ -168,15 +181,7 @@ func TestASlowStepIsNoMinuteFromItsEnd(t *testing.T) {
 			time.Sleep(3 * time.Second)
 			p.Done()
 		}
-		left := func(want time.Duration) {
-			t.Helper()
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.charge(time.Now())
-			if got, ok := p.left(time.Now()); !ok || got != want {
-				t.Errorf("%v, %v; want %v", got, ok, want)
-			}
-		}
+		left := p.saysLeft(t)
 		p.Start("crossfit c", 0)
 		p.Start("folds of c", 5)
 		left(6 * time.Second)
@@ -199,15 +204,7 @@ func TestThePlanSaysHowLongAStepTakes(t *testing.T) {
 		p.expect([][]explain.Pending{nil, {{Name: "fit bag seed=1", Seconds: 50}}})
 		p.Start("main", 0)
 		p.Plan([]explain.Pending{{Name: "problems sim", Seconds: 4}, {Name: "fit knn seed=1", Seconds: 12}, {Name: "fit knn seed=2", Seconds: 12}, {Name: "fit own", Seconds: 0}, {Name: "measure", Seconds: 20}})
-		left := func(want time.Duration) {
-			t.Helper()
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.charge(time.Now())
-			if got, ok := p.left(time.Now()); !ok || got != want {
-				t.Errorf("%v, %v; want %v", got, ok, want)
-			}
-		}
+		left := p.saysLeft(t)
 		step := func(name string, takes time.Duration) {
 			p.Start(name, 0)
 			time.Sleep(takes)

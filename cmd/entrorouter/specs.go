@@ -33,11 +33,6 @@ func loadSpec(c *cli.Context, arg string) (*spec.Resolved, error) {
 	if err != nil {
 		return nil, err
 	}
-	return loadChanged(c, arg, changes)
-}
-
-// loadChanged reads a spec by its name or path and makes changes to it.
-func loadChanged(c *cli.Context, arg string, changes spec.Changes) (*spec.Resolved, error) {
 	fsys, name, err := spec.Find(arg, experiments.FS)
 	if err != nil {
 		return nil, usageError{err}

@@ -20,6 +20,10 @@ func (l *loader) set(text string) {
 		d.fault(0, "", "want PATH=VALUE, as in grpo.steps=30")
 		return
 	}
+	if strings.ContainsAny(text, "\r\n") { // measurements say it in a comment
+		d.fault(0, "", "want one line; YAML has {key: value} and [1, 2] for more")
+		return
+	}
 	if strings.ContainsAny(path, "[]") {
 		d.fault(0, "", "an element of a list has no path of its own; set the whole list, as in evaluate.seeds=[1,2]")
 		return

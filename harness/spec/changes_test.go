@@ -30,6 +30,12 @@ func TestChangesAreReadBack(t *testing.T) {
 			t.Errorf("(-want +got)\n%s", d)
 		}
 	})
+	// Measurements name each in a line.
+	for _, set := range []string{"grpo.steps=\n  3", "title=a\rb"} {
+		if _, err := spec.Load(sound(), "spec", known, spec.Changes{Set: []string{set}}); err == nil || !strings.Contains(err.Error(), "want one line") {
+			t.Errorf("--set %q: %v", set, err)
+		}
+	}
 	for flag, want := range map[string]string{
 		"--limits 5": `"--limits 5": unknown change "--limits"; did you mean "--limit"?`,
 		"--limit":    `"--limit": want a flag and its value`,
