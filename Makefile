@@ -147,8 +147,9 @@ verify-paper: build
 smoke: build
 	$(BIN) run smoke --figures build/smoke
 
+bench: BENCHTIME ?= 1s
 bench:
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
 
 # What make reproduce costs beside commit 7b47ec0, from empty stores with the same three training seeds: CPU and wall time of the
 # experiments that both have, one after another in one store, of claims and of report. Some twenty minutes of CPU; EXPERIMENTS=smoke

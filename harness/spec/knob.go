@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // knob is a field of a spec type as its tags describe it.
@@ -24,8 +26,21 @@ type knob struct {
 	none     bool     // tag nothing: a map that may be empty, and written as nothing
 }
 
+// knobsOf keeps what knobs said of a type, which always says the same: files are full of the same few types.
+var knobsOf sync.Map // reflect.Type -> []knob
+
 // knobs returns the exported fields of a struct type that YAML can set, in order. Those of a struct with the option inline are its own.
+// Callers must not change the list.
 func knobs(t reflect.Type) []knob {
+	if known, ok := knobsOf.Load(t); ok {
+		return known.([]knob)
+	}
+	all := readKnobs(t)
+	knobsOf.Store(t, all)
+	return all
+}
+
+func readKnobs(t reflect.Type) []knob {
 	var all []knob
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -34,7 +49,7 @@ func knobs(t reflect.Type) []knob {
 		switch {
 		case inline && (f.IsExported() || f.Anonymous): // the fields of an embedded struct can be set, whatever its name
 			for _, k := range knobs(f.Type) {
-				k.index = append([]int{i}, k.index...)
+				k.index = slices.Concat([]int{i}, k.index)
 				all = append(all, k)
 			}
 			continue
