@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -149,25 +150,28 @@ func sample(p *page.Page) {
 	page.Sample(sets, wholeQuestions)
 }
 
-// builtInCommands make the measurements of built-in experiments, in the folder where a run writes unless it is told otherwise.
+// builtInCommands make the measurements of built-in experiments, in the folder where a run writes unless it is told otherwise. Specs
+// that are not shown are read when they are first named.
 func builtInCommands(c *cli.Context, shown []page.Experiment) func(experiments []string) []string {
+	builtIn := spec.Names(experiments.FS)
 	specs := map[string]*spec.Resolved{}
-	for _, name := range spec.Names(experiments.FS) {
-		if r, err := loadSpec(c, name); err == nil {
-			specs[r.Experiment.Name] = r
-		}
-	}
 	for _, e := range shown {
-		if r := e.Run.Spec; specs[r.Experiment.Name] != nil {
-			specs[r.Experiment.Name] = r // with the seeds of its measurements
-		}
+		specs[e.Run.Spec.Experiment.Name] = e.Run.Spec // with the seeds of its measurements
 	}
-	return func(experiments []string) []string {
+	return func(names []string) []string {
 		var of []*spec.Resolved
-		for _, name := range experiments {
-			if r := specs[name]; r != nil {
-				of = append(of, r)
+		for _, name := range names {
+			if !slices.Contains(builtIn, name) {
+				continue
 			}
+			if specs[name] == nil {
+				r, err := loadSpec(c, name)
+				if err != nil {
+					continue
+				}
+				specs[name] = r
+			}
+			of = append(of, specs[name])
 		}
 		return runs("", of...) // a folder in every sentence is much of the page
 	}

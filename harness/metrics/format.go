@@ -87,6 +87,7 @@ func (s *Set) Write(w io.Writer) error {
 func Read(file string, r io.Reader) (*Set, error) {
 	set := &Set{}
 	seen := make(map[string]int)
+	var labels []string
 	note, undefined := "", []Undefined(nil)
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
@@ -127,6 +128,7 @@ func Read(file string, r io.Reader) (*Set, error) {
 				return nil, fmt.Errorf("%s:%d: %s was measured on line %d already: give each its own keys", file, n, label, first)
 			}
 			seen[label] = n
+			labels = append(labels, label)
 			m.Note, note = note, ""
 			set.Measurements = append(set.Measurements, m)
 		case !aside.MatchString(line):
@@ -142,7 +144,7 @@ func Read(file string, r io.Reader) (*Set, error) {
 	if undefined != nil {
 		return nil, fmt.Errorf("%s: %s, which is said to be undefined, is followed by no measurement", file, undefined[0].Unit)
 	}
-	set.Sort()
+	set.sortBy(labels)
 	return set, nil
 }
 
@@ -180,6 +182,7 @@ func parse(line string) (Measurement, error) {
 	if m.N, err = strconv.Atoi(fields[1]); err != nil {
 		return Measurement{}, fmt.Errorf("count %q is no integer", fields[1])
 	}
+	m.Values = slices.Grow(m.Values, (len(fields)-2)/2)
 	var bounds []Value
 	for i := 2; i < len(fields); i += 2 {
 		v, err := parseNumber(fields[i], fields[i+1])
@@ -200,17 +203,16 @@ func parse(line string) (Measurement, error) {
 
 // attach makes intervals of the values whose units say low and high.
 func (m *Measurement) attach(bounds []Value) error {
-	for i := range m.Values {
+	for i := 0; i < len(m.Values) && len(bounds) > 0; i++ {
 		v := &m.Values[i]
-		at := func(s side) int {
-			return slices.IndexFunc(bounds, func(b Value) bool { return b.Unit == bound(v.Unit, s) })
-		}
-		l, h := at(low), at(high)
+		lower, upper := Ends(v.Unit)
+		l := slices.IndexFunc(bounds, func(b Value) bool { return b.Unit == lower })
+		h := slices.IndexFunc(bounds, func(b Value) bool { return b.Unit == upper })
 		if l < 0 || h < 0 {
 			continue
 		}
 		v.Bounded, v.Low, v.High = true, bounds[l].Number, bounds[h].Number
-		bounds = slices.DeleteFunc(bounds, func(b Value) bool { return b.Unit == bound(v.Unit, low) || b.Unit == bound(v.Unit, high) })
+		bounds = slices.DeleteFunc(bounds, func(b Value) bool { return b.Unit == lower || b.Unit == upper })
 	}
 	if len(bounds) > 0 {
 		return fmt.Errorf("%q is half an interval: its line lacks the value or the other end", bounds[0].Unit)
@@ -220,7 +222,7 @@ func (m *Measurement) attach(bounds []Value) error {
 
 func parseLabel(label string) (Measurement, error) {
 	parts := strings.Split(label, "/")
-	m := Measurement{Name: parts[0]}
+	m := Measurement{Name: parts[0], Keys: slices.Grow([]Key(nil), len(parts)-1)}
 	for _, part := range parts[1:] {
 		name, value, ok := strings.Cut(part, "=")
 		if !ok {

@@ -36,6 +36,9 @@ func escape(value string, last bool) string {
 			dash = len(digits) - 1
 		}
 	}
+	if dash < 0 && !strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r == '/' || r == '%' || r >= unicode.MaxASCII }) {
+		return value
+	}
 	var b strings.Builder
 	written := 0
 	for i := 0; i < len(value); {
@@ -57,6 +60,9 @@ func escape(value string, last bool) string {
 }
 
 func unescape(value string) (string, error) {
+	if !strings.Contains(value, "%") {
+		return value, nil
+	}
 	var b strings.Builder
 	for i := 0; i < len(value); i++ {
 		if value[i] != '%' {

@@ -139,30 +139,59 @@ type Set struct {
 
 // Sort orders the measurements by label, the order in which they are written.
 func (s *Set) Sort() {
-	type labelled struct {
-		label string
-		of    Measurement
-	}
-	all := make([]labelled, len(s.Measurements))
+	labels := make([]string, len(s.Measurements))
 	for i, m := range s.Measurements {
-		all[i] = labelled{m.Label(), m}
+		labels[i] = m.Label()
 	}
-	slices.SortStableFunc(all, func(a, b labelled) int { return cmp.Compare(a.label, b.label) })
-	for i, m := range all {
-		s.Measurements[i] = m.of
+	s.sortBy(labels)
+}
+
+// sortBy is Sort where the labels of the measurements are known already.
+func (s *Set) sortBy(labels []string) {
+	if slices.IsSorted(labels) {
+		return
 	}
+	order := make([]int, len(labels))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(labels[a], labels[b]) })
+	sorted := make([]Measurement, len(order))
+	for i, k := range order {
+		sorted[i] = s.Measurements[k]
+	}
+	s.Measurements = sorted
 }
 
 // Where returns the measurements that carry all the given keys. A key with an empty value asks for lines that
 // do not have that key: Where(Key{"method", "random"}, Key{"seed", ""}) leaves single seeds out.
 func (s *Set) Where(keys ...Key) []Measurement {
 	var found []Measurement
-	for _, m := range s.Measurements {
-		if !slices.ContainsFunc(keys, func(k Key) bool { return m.Key(k.Name) != k.Value }) {
-			found = append(found, m)
+	for i := range s.Measurements {
+		if m := &s.Measurements[i]; m.has(keys) {
+			found = append(found, *m)
 		}
 	}
 	return found
+}
+
+// has says whether m carries all the given keys, see Where. Sets are looked through line by line, so m is not copied.
+func (m *Measurement) has(keys []Key) bool {
+next:
+	for _, want := range keys {
+		for i := range m.Keys {
+			if k := &m.Keys[i]; k.Name == want.Name {
+				if k.Value != want.Value {
+					return false
+				}
+				continue next
+			}
+		}
+		if want.Value != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // Find returns the one measurement that carries all the given keys; ok is false if there is none. Several

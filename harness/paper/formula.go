@@ -99,14 +99,46 @@ func around(n node, cells Cells) (value, error) {
 // trace remembers the cells that were read, each once, and moves them. What cannot be read is remembered too, the first of
 // it, and is no number: an evaluation looks at the end.
 type trace struct {
-	Cells
+	*remembered
 	read  []place
 	at    map[[4]string]int // of a cell in read, by table, row, benchmark and unit
 	moved []float64         // [read] what is added to each; shorter: nothing
 	err   error
 }
 
-func newTrace(cells Cells) *trace { return &trace{Cells: cells, at: map[[4]string]int{}} }
+func newTrace(cells Cells) *trace {
+	return &trace{remembered: &remembered{cells, map[[2]string][]string{}, map[[3]string]float64{}, map[string][]binary{}}, at: map[[4]string]int{}}
+}
+
+// remembered are cells of which an evaluation asks the same again and again: extreme evaluates a formula some hundred times, and
+// what a table has does not change meanwhile.
+type remembered struct {
+	Cells
+	benchmarks map[[2]string][]string
+	questions  map[[3]string]float64
+	rivals     map[string][]binary
+}
+
+// Benchmarks implements Cells. Callers must not change the list.
+func (r *remembered) Benchmarks(table, row string) (all []string, err error) {
+	return ask(r.benchmarks, [2]string{table, row}, func() ([]string, error) { return r.Cells.Benchmarks(table, row) })
+}
+
+// Questions implements Cells.
+func (r *remembered) Questions(table, row, benchmark string) (n float64, err error) {
+	return ask(r.questions, [3]string{table, row, benchmark}, func() (float64, error) { return r.Cells.Questions(table, row, benchmark) })
+}
+
+// ask returns what is known under a key, or asks and remembers it unless it failed.
+func ask[K comparable, V any](known map[K]V, key K, of func() (V, error)) (v V, err error) {
+	v, ok := known[key]
+	if !ok {
+		if v, err = of(); err == nil {
+			known[key] = v
+		}
+	}
+	return v, err
+}
 
 func (t *trace) fail(err error) float64 {
 	if t.err == nil {
@@ -124,7 +156,7 @@ const passes = 8
 // unit to either side, and not against the middle or an end that is nearer: where two cells tie for the greatest, neither
 // lowers it alone.
 func (t *trace) extreme(n node, center, sign float64) float64 {
-	moved := &trace{Cells: t.Cells, read: slices.Clip(t.read), at: maps.Clone(t.at), moved: make([]float64, len(t.read))}
+	moved := &trace{remembered: t.remembered, read: slices.Clip(t.read), at: maps.Clone(t.at), moved: make([]float64, len(t.read))}
 	best := center
 	for range passes {
 		stable := true
@@ -317,7 +349,7 @@ func (t *trace) gain(table, row string, fixed []string) float64 {
 
 // lead is the least by which a row is more accurate than any other on any benchmark, the rows named after it left out.
 func (t *trace) lead(table, row string, without []string) float64 {
-	pairs, err := rivals(t, table, row, without)
+	pairs, err := ask(t.rivals, strings.Join(append([]string{table, row}, without...), "\n"), func() ([]binary, error) { return rivals(t, table, row, without) })
 	if err != nil {
 		return t.fail(err)
 	}

@@ -77,22 +77,26 @@ type interval struct {
 
 // parseInterval reads the mathematical notation: [a,b] with ends, (a,b) without, inf and -inf.
 func parseInterval(s string) (interval, error) {
-	bad := fmt.Errorf("the tag in:%q is not an interval such as (0,1] or [1,inf)", s)
+	i, ok := ends(s)
+	if !ok {
+		return interval{}, fmt.Errorf("the tag in:%q is not an interval such as (0,1] or [1,inf)", s)
+	}
+	return i, nil
+}
+
+func ends(s string) (i interval, ok bool) {
 	if len(s) < 5 || !strings.ContainsRune("[(", rune(s[0])) || !strings.ContainsRune("])", rune(s[len(s)-1])) {
-		return interval{}, bad
+		return i, false
 	}
 	low, high, ok := strings.Cut(s[1:len(s)-1], ",")
 	if !ok {
-		return interval{}, bad
+		return i, false
 	}
-	i := interval{lowOpen: s[0] == '(', highOpen: s[len(s)-1] == ')'}
+	i = interval{lowOpen: s[0] == '(', highOpen: s[len(s)-1] == ')'}
 	var err1, err2 error
 	i.low, err1 = strconv.ParseFloat(low, 64)
 	i.high, err2 = strconv.ParseFloat(high, 64)
-	if err1 != nil || err2 != nil || !(i.low < i.high) {
-		return interval{}, bad
-	}
-	return i, nil
+	return i, err1 == nil && err2 == nil && i.low < i.high
 }
 
 func (i interval) has(x float64) bool {
