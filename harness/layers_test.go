@@ -42,7 +42,7 @@ var layers = map[string][]string{
 	// Plain numbers; a file is read strictly where the vocabulary says what a unit can be.
 	"harness/metrics": {"harness/units"},
 	// What is shown is decided from a spec and its measurements, whoever made them.
-	"harness/present": {"harness/stages", "harness/methods", "harness/report", "harness/routing", "harness/spec", "harness/units", "harness/metrics"},
+	"harness/present": {"harness/ensemble", "harness/stages", "harness/methods", "harness/report", "harness/routing", "harness/spec", "harness/units", "harness/metrics"},
 	// A page shows what others found out: no step, expert or protocol is known to it.
 	"harness/page":    {"harness/compare", "harness/paper", "harness/present", "harness/report", "harness/trail", "harness/routing", "harness/spec", "harness/metrics"},
 	"harness/methods": {"harness/stages", "harness/predict", "harness/rounds", "harness/lines", "harness/features", "harness/learn", "harness/parallel", "harness/multiround", "harness/train", "harness/lm", "harness/policy", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},

@@ -54,7 +54,7 @@ func TestTheCommandEnsembleMakesTheCommittedFiles(t *testing.T) {
 		t.Errorf("%d pools, and the spec wants %d", len(members), r.Experiment.Ensemble.Pools)
 	}
 	var out bytes.Buffer
-	files, err := drawEnsemble(&present.Run{Spec: r, Measurements: set}, members, report.Terminal{}, &out)
+	files, err := present.DrawEnsemble(&present.Run{Spec: r, Measurements: set}, members, report.Terminal{}, &out)
 	if err != nil {
 		t.Fatal(err)
 	}

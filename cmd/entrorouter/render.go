@@ -66,7 +66,7 @@ func renderCommand() *cli.Command {
 			printed, files := make([]bytes.Buffer, len(redo)), make([][]report.File, len(redo))
 			for i, r := range redo {
 				if r.Spec.Experiment.Ensemble != nil {
-					files[i], err = drawEnsemble(r, nil, terminal(c.App.Writer), &printed[i])
+					files[i], err = present.DrawEnsemble(r, nil, terminal(c.App.Writer), &printed[i])
 				} else {
 					files[i], err = present.Draw(r, results.FS, terminal(c.App.Writer), &printed[i], formats...)
 				}

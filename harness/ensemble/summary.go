@@ -3,7 +3,6 @@
 package ensemble
 
 import (
-	"io"
 	"maps"
 	"slices"
 
@@ -129,24 +128,14 @@ var shareColumns = []table.Column[Share]{
 	table.Float("to", 3, func(s *Share) *float64 { return &s.Most }),
 }
 
-// WriteShares writes them as CSV.
-func WriteShares(w io.Writer, shares []Share) error {
-	t := table.NewWriter(w, shareColumns)
-	for _, s := range shares {
-		t.Write(s)
-	}
-	return t.Flush()
-}
+// ShareRecords are the lines of a CSV file of them, heads first.
+func ShareRecords(shares []Share) [][]string { return table.Records(shareColumns, shares) }
 
-// WritePools writes which knobs every pool has, as CSV.
-func WritePools(w io.Writer, e *spec.Ensemble, members []Member) error {
+// PoolRecords are the lines of a CSV file, heads first, of which knobs every pool has.
+func PoolRecords(e *spec.Ensemble, members []Member) [][]string {
 	columns := []table.Column[Member]{table.Text("pool", func(m *Member) *string { return &m.Pool.Name })}
 	for i, r := range e.Ranges() {
 		columns = append(columns, table.Float(r.Knob, 4, func(m *Member) *float64 { return &m.Knobs[i] }))
 	}
-	t := table.NewWriter(w, columns)
-	for _, m := range members {
-		t.Write(m)
-	}
-	return t.Flush()
+	return table.Records(columns, members)
 }

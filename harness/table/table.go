@@ -106,6 +106,19 @@ func (t *Writer[T]) Flush() error {
 	return t.csv.Error()
 }
 
+// Records returns what a table of rows holds, line by line, the names of the columns first.
+func Records[T any](columns []Column[T], rows []T) [][]string {
+	records := [][]string{namesOf(columns)}
+	for i := range rows {
+		fields := make([]string, len(columns))
+		for k, c := range columns {
+			fields[k] = c.Text(&rows[i])
+		}
+		records = append(records, fields)
+	}
+	return records
+}
+
 // Read calls row for every row of a table; the row is the caller's to keep. An error of row, like those of the table itself,
 // is said with the file and the line.
 func Read[T any](file string, r io.Reader, columns []Column[T], row func(T) error) error {
