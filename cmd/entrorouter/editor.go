@@ -31,7 +31,7 @@ func schemaCommand() *cli.Command {
 			"It knows the names, types, ranges and meanings of knobs; 'entrorouter plan SPEC' knows what a schema cannot say.",
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
-				return usageError{fmt.Errorf("schema takes at most one kind of file, got %d arguments; there are %s", c.NArg(), strings.Join(schemaKinds, ", "))}
+				return usageError{fmt.Errorf("schema takes at most one kind of file, got %d arguments; known: %s", c.NArg(), strings.Join(schemaKinds, ", "))}
 			}
 			kind := c.Args().First()
 			if kind == "" {
@@ -60,16 +60,7 @@ func schema(kind string) (map[string]any, error) {
 	case "prices":
 		return spec.Schema(spec.Prices{}, known)
 	}
-	return nil, usageError{fmt.Errorf("there is no schema of %q%s", kind, meant(kind, schemaKinds))}
-}
-
-// meant ends a sentence about a wrong word with the one that may have been meant and all that there are.
-func meant(word string, known []string) string {
-	text := "; there are " + strings.Join(known, ", ")
-	if near := spec.Nearest(word, known); near != "" {
-		text = fmt.Sprintf("; did you mean %q?", near) + strings.Replace(text, ";", "", 1)
-	}
-	return text
+	return nil, usageError{fmt.Errorf("there is no schema of %q%s", kind, spec.Options(kind, schemaKinds))}
 }
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}
@@ -84,7 +75,7 @@ func completionCommand() *cli.Command {
 			"   entrorouter completion powershell | Out-String | Invoke-Expression        in the file $PROFILE",
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
-				return usageError{fmt.Errorf("completion takes one shell, got %d arguments; there are %s", c.NArg(), strings.Join(shells, ", "))}
+				return usageError{fmt.Errorf("completion takes one shell, got %d arguments; known: %s", c.NArg(), strings.Join(shells, ", "))}
 			}
 			words := wordsOf(c.App.Commands)
 			switch shell := c.Args().First(); shell {
@@ -100,7 +91,7 @@ func completionCommand() *cli.Command {
 			case "powershell":
 				return writePowerShell(c.App.Writer, words)
 			default:
-				return usageError{fmt.Errorf("there is no completion of %q%s", shell, meant(shell, shells))}
+				return usageError{fmt.Errorf("there is no completion of %q%s", shell, spec.Options(shell, shells))}
 			}
 		},
 	}

@@ -141,7 +141,7 @@ func setsOf(c *cli.Context, specs fs.FS, f *fetch.Fetcher, arg string) (all []fe
 		return nil, usageError{err}
 	}
 	if name == arg && !slices.Contains(spec.Names(specs), arg) {
-		return nil, usageError{fmt.Errorf("no set %q can be fetched, and no spec has that name; there are %s", arg, strings.Join(slices.Concat(f.Sets(), slices.Sorted(maps.Keys(f.Recordings))), ", "))}
+		return nil, usageError{fmt.Errorf("no set %q can be fetched, and no spec has that name%s", arg, spec.Options(arg, slices.Concat(f.Sets(), slices.Sorted(maps.Keys(f.Recordings)))))}
 	}
 	r, err := loadFrom(c, fsys, name, arg, spec.Changes{})
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/entrorouter/entrorouter/harness"
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/trail"
 )
 
@@ -180,7 +181,7 @@ func ofBenchmark(cells []trail.Cell, benchmark string) ([]trail.Cell, error) {
 		known = appendNew(known, x.Benchmark)
 	}
 	if of == nil {
-		return nil, usageError{fmt.Errorf("there is no benchmark %q%s", benchmark, meant(benchmark, known))}
+		return nil, usageError{fmt.Errorf("there is no benchmark %q%s", benchmark, spec.Options(benchmark, known))}
 	}
 	return of, nil
 }
