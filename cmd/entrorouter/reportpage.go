@@ -164,14 +164,14 @@ func builtInCommands(c *cli.Context, shown []page.Experiment) func(experiments [
 			if !slices.Contains(builtIn, name) {
 				continue
 			}
-			if specs[name] == nil {
-				r, err := loadSpec(c, name)
-				if err != nil {
-					continue
-				}
+			r, known := specs[name]
+			if !known {
+				r, _ = loadSpec(c, name) // a spec that does not take the flags of this command is not named
 				specs[name] = r
 			}
-			of = append(of, specs[name])
+			if r != nil {
+				of = append(of, r)
+			}
 		}
 		return runs("", of...) // a folder in every sentence is much of the page
 	}
