@@ -15,6 +15,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,14 +30,24 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
-// checkedRun runs a spec into a new store and holds it against the run in dir.
+// checkedRun runs tiny, or what has steps in common with it, and holds it against the run in dir. The store that it runs into
+// is another than dir, and one for all tests: each finds there what others ran.
 func checkedRun(t *testing.T, r *spec.Resolved, dir string) (*Result, *compare.RunReport) {
+	t.Helper()
+	out := filepath.Join(shared, "checked")
+	checkedOnce.Do(func() { tinyStore(t, out) })
+	return checkedRunIn(t, r, out, dir)
+}
+
+var checkedOnce sync.Once
+
+// checkedRunIn runs a spec into a store and holds it against the run in dir.
+func checkedRunIn(t *testing.T, r *spec.Resolved, out, dir string) (*Result, *compare.RunReport) {
 	t.Helper()
 	other, err := book.OpenRun(dir, r.Experiment.Name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := t.TempDir()
 	result := runIn(t, r, out)
 	report, err := CheckRun(result, Options{Out: out}, other)
 	if err != nil {
@@ -55,11 +66,10 @@ func rowOf(t *testing.T, r *compare.RunReport, id, arena string) compare.RowMove
 }
 
 func TestARunAgainAndInAnotherStoreIsTheSame(t *testing.T) {
-	dir := t.TempDir()
+	dir := tiny(t)
 	r := toy.Tiny(t)
-	runIn(t, r, dir)
 	before := entries(t, dir)
-	_, report := checkedRun(t, r, dir)
+	_, report := checkedRunIn(t, r, t.TempDir(), dir)
 	arenas := map[string]int{}
 	for _, row := range report.Rows {
 		arenas[row.Arena]++
@@ -132,8 +142,6 @@ func TestAnotherKnobIsNamedAndComparedQuestionByQuestion(t *testing.T) {
 
 // A cost that goes up by a tenth on every question is no noise, whatever questions cost.
 func TestAnotherPriceIsMoreThanNoise(t *testing.T) {
-	dir := t.TempDir()
-	tinyIn(t, dir)
 	r := toy.Tiny(t)
 	models := map[string]cost.Price{}
 	for name, p := range r.Prices.Models {
@@ -141,7 +149,7 @@ func TestAnotherPriceIsMoreThanNoise(t *testing.T) {
 		models[name] = p
 	}
 	r.Prices.Models = models
-	_, report := checkedRun(t, r, dir)
+	_, report := checkedRun(t, r, tiny(t))
 	row := rowOf(t, report, "qwen3-235b", metrics.PaperArena)
 	if avg := row.Cells[len(row.Cells)-1]; row.Exact || row.Changed != 0 || !row.Regressed() || !avg.USD.Regressed() || avg.Accuracy.Regressed() || avg.USD.Low <= 0 {
 		t.Errorf("%+v", row)
@@ -199,8 +207,7 @@ func mutate(t *testing.T, dir, experiment, step, name string, change func(string
 // One decision of one training, at the paper's sizes.
 func TestOneDecisionIsFound(t *testing.T) {
 	dir := t.TempDir()
-	r := toy.Tiny(t)
-	runIn(t, r, dir)
+	tinyStore(t, dir)
 	var problem string
 	mutate(t, dir, "tiny", "fit entrorouter seed=1", "decisions/paper.csv", func(text string) string {
 		lines := strings.SplitAfter(text, "\n")
@@ -210,7 +217,7 @@ func TestOneDecisionIsFound(t *testing.T) {
 		lines[1] = strings.Join(fields, ",")
 		return strings.Join(lines, "")
 	})
-	_, report := checkedRun(t, r, dir)
+	_, report := checkedRun(t, toy.Tiny(t), dir)
 	if d := cmp.Diff([]string{"fit entrorouter seed=1"}, report.Broken); d != "" {
 		t.Errorf("steps with other content (-want +got):\n%s", d)
 	}
@@ -228,11 +235,9 @@ func TestOneDecisionIsFound(t *testing.T) {
 }
 
 func TestRunsThatCannotBeComparedByQuestionAreComparedByTheirMeasurements(t *testing.T) {
-	dir := t.TempDir()
-	tinyIn(t, dir)
 	r := toy.Tiny(t)
 	r.Experiment.Seed++
-	_, report := checkedRun(t, r, dir)
+	_, report := checkedRunIn(t, r, t.TempDir(), tiny(t)) // which have nothing in common
 	if len(report.Rows) > 0 || report.Numbers == nil || len(report.Numbers.Changes) == 0 {
 		t.Fatalf("%d rows, numbers: %v", len(report.Rows), report.Numbers)
 	}
@@ -247,14 +252,12 @@ func TestRunsThatCannotBeComparedByQuestionAreComparedByTheirMeasurements(t *tes
 }
 
 func TestQuestionsRowsAndBenchmarksOfOneSideAreCounted(t *testing.T) {
-	dir := t.TempDir()
-	tinyIn(t, dir)
 	r := toy.Tiny(t)
 	b := r.Benchmarks["sim-aime25"]
 	b.Size -= 3
 	r.Benchmarks["sim-aime25"] = b
 	r.Experiment.Methods = slices.DeleteFunc(slices.Clone(r.Experiment.Methods), func(m spec.Method) bool { return m.Name == "sft" })
-	_, report := checkedRun(t, r, dir)
+	_, report := checkedRun(t, r, tiny(t))
 	if q := report.Questions[0]; q.Arena != metrics.PaperArena || q.Common != 13 || q.Ours != 0 || q.Theirs != 3 {
 		t.Errorf("%+v", q)
 	}
@@ -266,21 +269,19 @@ func TestQuestionsRowsAndBenchmarksOfOneSideAreCounted(t *testing.T) {
 func TestARunThatCannotBeReadIsSaidInOneSentence(t *testing.T) {
 	dir := t.TempDir()
 	r := toy.Tiny(t)
-	result := runIn(t, r, dir)
+	result := tinyIn(t, dir)
 	if _, err := book.OpenRun(dir, "main"); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "holds no finished run of experiment main; it has: tiny") {
 		t.Errorf("%v", err)
 	}
 	if _, err := book.OpenRun(t.TempDir(), "tiny"); err == nil {
 		t.Error("an empty folder is no store")
 	}
-	out := t.TempDir()
-	runIn(t, r, out)
 	check := func() (*compare.RunReport, error) {
 		other, err := book.OpenRun(dir, "tiny")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return CheckRun(result, Options{Out: out}, other)
+		return CheckRun(result, Options{Out: tiny(t)}, other)
 	}
 	for _, c := range []struct {
 		name, want string
@@ -380,16 +381,13 @@ func rerecord(t *testing.T, dir, stage string, change func(recipe map[string]any
 
 func TestARunOfAnotherVersionIsReadAsLongAsItsFilesAre(t *testing.T) {
 	dir := t.TempDir()
-	r := toy.Tiny(t)
-	result := runIn(t, r, dir)
-	out := t.TempDir()
-	runIn(t, r, out)
+	result := tinyIn(t, dir)
 	check := func() (*compare.RunReport, error) {
 		other, err := book.OpenRun(dir, "tiny")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return CheckRun(result, Options{Out: out}, other)
+		return CheckRun(result, Options{Out: tiny(t)}, other)
 	}
 	var version float64
 	rerecord(t, dir, "measure", func(recipe map[string]any) {
@@ -648,8 +646,6 @@ func TestGapsOfTheProbeAreGapsOfTheComparison(t *testing.T) {
 
 // Three trainings in all, or two pairs of them, leave one degree of freedom, whose interval nothing is outside of.
 func TestTooFewTrainingsJudgeNothing(t *testing.T) {
-	dir := t.TempDir()
-	tinyIn(t, dir)
 	for _, c := range []struct {
 		name   string
 		change func(x *spec.Experiment)
@@ -661,7 +657,7 @@ func TestTooFewTrainingsJudgeNothing(t *testing.T) {
 	} {
 		r := toy.Tiny(t)
 		c.change(&r.Experiment)
-		_, report := checkedRun(t, r, dir)
+		_, report := checkedRun(t, r, tiny(t))
 		row := rowOf(t, report, "entrorouter", metrics.LargeArena)
 		avg := row.Cells[len(row.Cells)-1]
 		if row.Changed == 0 || avg.USD.Why != c.why || (avg.USD.Gate == metrics.None) != (c.why != "") {
@@ -676,13 +672,9 @@ func TestANumberThatMovedIsFoundThoughTrainingsDiffer(t *testing.T) {
 	if _, err := Run(t.Context(), toy.Tiny(t), Options{Out: dir, Env: map[string]string{"arch": runtime.GOARCH}}); err != nil {
 		t.Fatal(err)
 	}
-	other := func() *compare.RunReport {
-		r := toy.Tiny(t)
-		r.Experiment.Evaluate.Seeds = []uint64{7, 8}
-		_, report := checkedRun(t, r, dir)
-		return report
-	}
-	if report := other(); report.Regressed() || report.Numbers != nil {
+	r := toy.Tiny(t)
+	r.Experiment.Evaluate.Seeds = []uint64{7, 8}
+	if _, report := checkedRun(t, r, dir); report.Regressed() || report.Numbers != nil {
 		t.Fatalf("nothing moved: %+v", report.Numbers)
 	}
 	mutate(t, dir, "tiny", "measure", "measurements.txt", func(text string) string {
@@ -690,7 +682,7 @@ func TestANumberThatMovedIsFoundThoughTrainingsDiffer(t *testing.T) {
 		line, rest, _ := strings.Cut(text[i:], "\n")
 		return text[:i] + regexp.MustCompile(`[0-9.]+ usd `).ReplaceAllString(line, "0.000001 usd ") + "\n" + rest
 	})
-	report := other()
+	_, report := checkedRun(t, r, dir)
 	if !report.Regressed() || report.Numbers == nil {
 		t.Fatal("not found")
 	}
@@ -706,8 +698,6 @@ func TestANumberThatMovedIsFoundThoughTrainingsDiffer(t *testing.T) {
 
 // Steps of other seeds have other names, and a row that asks for what another row does has no step of its own name.
 func TestWhatARowAsksForIsNamedWhateverItsStepsAreCalled(t *testing.T) {
-	dir := t.TempDir()
-	tinyIn(t, dir)
 	for _, c := range []struct {
 		name, want string
 		change     func(x *spec.Experiment)
@@ -722,7 +712,7 @@ func TestWhatARowAsksForIsNamedWhateverItsStepsAreCalled(t *testing.T) {
 	} {
 		r := toy.Tiny(t)
 		c.change(&r.Experiment)
-		_, report := checkedRun(t, r, dir)
+		_, report := checkedRun(t, r, tiny(t))
 		if fields := fields(report); !strings.Contains(fields, c.want) || c.want == "" && fields != "" {
 			t.Errorf("%s: asked for differently: %q, want %q", c.name, fields, c.want)
 		}

@@ -3,6 +3,7 @@
 package harness_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"go/ast"
@@ -17,6 +18,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -32,31 +34,14 @@ var circles = map[string][]int{
 }
 
 func TestFilesOfAPackageFormNoNewCircles(t *testing.T) {
-	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", module+"...")
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	exports := map[string]string{}
-	var ours []goPackage
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p goPackage
-		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		exports[p.ImportPath] = p.Export
-		if strings.HasPrefix(p.ImportPath, module) {
-			ours = append(ours, p)
-		}
-	}
+	ours, exports := listed(t)
+	fset := token.NewFileSet()
+	imports := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }) // each package once
 	known := map[string]bool{}
 	for _, p := range ours {
 		name := strings.TrimPrefix(p.ImportPath, module)
 		known[name] = true
-		uses, err := p.uses(exports)
+		uses, err := p.uses(fset, imports)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,12 +72,47 @@ func TestFilesOfAPackageFormNoNewCircles(t *testing.T) {
 // A goPackage is what `go list` says of a package.
 type goPackage struct {
 	ImportPath, Dir, Export string
-	GoFiles                 []string
+	GoFiles, Imports        []string
 }
 
+// listed returns the packages of this module, and where the export data of each package lies that they need.
+func listed(t *testing.T) (ours []goPackage, exports map[string]string) {
+	t.Helper()
+	all, err := goList()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	exports = map[string]string{}
+	for _, p := range all {
+		exports[p.ImportPath] = p.Export
+		if strings.HasPrefix(p.ImportPath, module) {
+			ours = append(ours, p)
+		}
+	}
+	return ours, exports
+}
+
+// goList asks once for all tests of the layout.
+var goList = sync.OnceValues(func() (all []goPackage, err error) {
+	cmd := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,Imports", module+"...")
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, err
+	}
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p goPackage
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all, nil
+		} else if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+})
+
 // uses says which names each file of the package has of which other file: of what is declared at the package's level, and methods.
-func (p goPackage) uses(exports map[string]string) (fileUses, error) {
-	fset := token.NewFileSet()
+func (p goPackage) uses(fset *token.FileSet, imports types.Importer) (fileUses, error) {
 	var files []*ast.File
 	for _, name := range p.GoFiles {
 		file, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
@@ -101,9 +121,8 @@ func (p goPackage) uses(exports map[string]string) (fileUses, error) {
 		}
 		files = append(files, file)
 	}
-	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-	conf := types.Config{Importer: importer.ForCompiler(fset, "gc", open)}
+	conf := types.Config{Importer: imports}
 	pkg, err := conf.Check(p.ImportPath, fset, files, info)
 	if err != nil {
 		return nil, err

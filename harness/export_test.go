@@ -227,7 +227,9 @@ func TestAnExportedRowThatWritesDecidesTheSameHereAndBehindAServer(t *testing.T)
 	x := &r.Experiment
 	x.Policy.Rationale, x.Policy.Writes = "cot", &spec.Writes{Tokens: 24, TestTokens: 30}
 	x.Teacher = &spec.Teacher{Model: "router-0.8", Temperature: 1, TopP: 1, MaxTokens: 100, Attempts: 2}
-	x.SFT.Epochs, x.GRPO.Batch, x.GRPO.Group = 2, 4, 4 // of the two queries one has a text that ends and one a text that is cut
+	x.SFT.Epochs = 2 // of the two queries one has a text that ends and one a text that is cut
+	x.Methods = slices.DeleteFunc(x.Methods, func(m spec.Method) bool { return m.Name != "sft" })
+	x.Evaluate.MaxProblems = 2
 	runIn(t, r, out)
 	dir := filepath.Join(t.TempDir(), "hf")
 	if _, err := (protocol.Export{Row: "sft", Dir: dir, As: lm.Export{DType: safetensors.F32}}).Write(t.Context(), r, Options{Out: out}); err != nil {

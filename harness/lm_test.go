@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -54,7 +55,10 @@ func TestALanguageModelThatWritesIsTaughtAndGoesOnToTheSameBytes(t *testing.T) {
 	x := &r.Experiment
 	x.Policy.Rationale, x.Policy.Writes = "cot", &spec.Writes{Tokens: 24}
 	x.Teacher = &spec.Teacher{Model: "router-0.8", Temperature: 1, TopP: 1, MaxTokens: 100, Attempts: 2}
-	x.GRPO.Batch, x.GRPO.Group = 4, 4
+	// Four texts at a time are the fewest that a policy writes, and writing is slow.
+	x.Train.SFT.Size, x.Train.RL.Size, x.Policy.MicroBatch = 4, 4, 2
+	x.GRPO.Batch, x.GRPO.Group, x.Evaluate.MaxProblems = 1, 4, 2
+	x.SFT.Epochs, x.SFT.LR = 4, 0.1 // it learns that texts end
 	calm := t.TempDir()
 	plan, _, err := Plan(t.Context(), r, Options{Out: calm})
 	if err != nil {
@@ -66,7 +70,7 @@ func TestALanguageModelThatWritesIsTaughtAndGoesOnToTheSameBytes(t *testing.T) {
 			lessons = append(lessons, s.Asked.Rollouts)
 		}
 	}
-	if want := []int{2 * 24 * 2}; !slices.Equal(slices.Sorted(slices.Values(lessons)), slices.Sorted(slices.Values(want))) {
+	if want := []int{2 * x.Train.SFT.Size * 2}; !slices.Equal(slices.Sorted(slices.Values(lessons)), slices.Sorted(slices.Values(want))) {
 		t.Errorf("a teacher is asked for %v rationales at most, want %v: rows share them", lessons, want)
 	}
 	want := runIn(t, r, calm)
@@ -82,6 +86,10 @@ func TestALanguageModelThatWritesIsTaughtAndGoesOnToTheSameBytes(t *testing.T) {
 	}
 	if text := render(t, want); !strings.Contains(text, "Rationale cut: questions on which") {
 		t.Errorf("no column of rationales that were cut\n%s", text)
+	}
+	lost := regexp.MustCompile(`(?m)^grpo,\d+,\d+,[^,]+,-?0\.\d*[1-9]`)
+	if !slices.ContainsFunc(contentsOf(entries(t, calm), "curve.csv"), lost.MatchString) {
+		t.Error("all texts of the second stage are worth the same, so that it learns nothing")
 	}
 	out := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())

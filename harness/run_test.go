@@ -44,12 +44,24 @@ func runIn(t testing.TB, r *spec.Resolved, out string) *Result {
 // tinyIn is a finished run of tiny in a folder. All tests but those of how it comes about share what it stores.
 func tinyIn(t testing.TB, out string) *Result {
 	t.Helper()
-	dir := filepath.Join(shared, "tiny")
-	tinyOnce.Do(func() { runIn(t, toy.Tiny(t), dir) })
-	if err := os.CopyFS(out, os.DirFS(dir)); err != nil {
+	tinyStore(t, out)
+	return runIn(t, toy.Tiny(t), out)
+}
+
+// tinyStore copies the store of a finished run of tiny to a folder.
+func tinyStore(t testing.TB, out string) {
+	t.Helper()
+	if err := os.CopyFS(out, os.DirFS(tiny(t))); err != nil {
 		t.Fatal(err)
 	}
-	return runIn(t, toy.Tiny(t), out)
+}
+
+// tiny is the folder of a finished run of tiny, for tests that change nothing in it.
+func tiny(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(shared, "tiny")
+	tinyOnce.Do(func() { runIn(t, toy.Tiny(t), dir) })
+	return dir
 }
 
 var (

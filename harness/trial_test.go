@@ -228,6 +228,8 @@ func TestEveryFaultInAWholeRun(t *testing.T) {
 	world := askingtest.New(t, 8)
 	calm := calmly(t, world)
 	hour := time.Hour.Seconds()
+	// One line in forty thousand pieces for each answer to one prompt, which is what costs time.
+	long := fault.Rule{Contains: world.Test[0], BOM: true, CRLF: true, Comments: true, Tight: true, Split: 3, Padding: 1 << 17}
 	for name, c := range map[string]struct {
 		plan   fault.Plan
 		asking string        // of the pool file
@@ -271,7 +273,7 @@ func TestEveryFaultInAWholeRun(t *testing.T) {
 		"7 nothing":                        {plan: fault.Plan{body("", json)}, class: experts.Protocol},
 		"7 an error with 200":              {plan: fault.Plan{body(`{"error":{"message":"engine"}}`, json)}, class: experts.Unavailable},
 		"7 an error within a stream":       {plan: fault.Plan{some(fault.Rule{End: fault.Erred, After: fault.Events(2)})}, class: experts.Unavailable},
-		"7 ways of writing":                {plan: fault.Plan{{BOM: true, CRLF: true, Comments: true, Tight: true, Split: 3, Padding: 1 << 17}}},
+		"7 ways of writing":                {plan: fault.Plan{long, {BOM: true, CRLF: true, Comments: true, Tight: true, Split: 3}}},
 		"7 never an answer, for one":       {plan: fault.Plan{{Contains: world.Test[0], Model: "s", Status: 200, Body: new(string)}}, class: experts.Protocol, may: 2},
 		"8 a wrong model":                  {plan: fault.Plan{{Status: 404}}, says: "is \"", is: experts.ErrMisconfigured, class: experts.Model, most: 16},
 		"8 a wrong key":                    {plan: fault.Plan{{Status: 401}}, says: "set ENTROROUTER_API_KEY", is: experts.ErrMisconfigured, class: experts.Key, most: 16},

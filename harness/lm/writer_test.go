@@ -298,7 +298,7 @@ func TestABatchOfRationalesInPartsHasTheSameLoss(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		grpo, err := c.GRPO(context.Background(), m, prompts, spec.GRPO{Estimator: train.Sampled, Steps: 2, Batch: 4, Group: 4, LR: .001, ClipLow: .2, ClipHigh: .2, DualClip: 3, Epochs: 1}, 1)
+		grpo, err := c.GRPO(context.Background(), m, prompts, spec.GRPO{Estimator: train.Sampled, Steps: 2, Batch: 2, Group: 2, LR: .001, ClipLow: .2, ClipHigh: .2, DualClip: 3, Epochs: 1}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -49,7 +49,8 @@ type recorded struct {
 	servers methods.Servers
 
 	rec       *recording.Table
-	scored    int // runs of every question and model
+	right     [][]bool // [A][Q] whether the first of the runs that may be learned from is right
+	scored    int      // runs of every question and model
 	problems  []routing.Problem
 	columns   []int // [M] index of each expert among the candidates of the recording
 	probe     int   // -1: none, the gate never opens
@@ -101,8 +102,9 @@ func newFolds(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 		run.Head = append(run.Head, metrics.MadeOf(f.Path, f.SHA256))
 	}
 	run.Questions = map[string]int{}
+	files := &recording.Reader{Folder: run.Options.Data}
 	for _, pool := range r.Pools {
-		if err := planRecorded(ctx, run, pool); err != nil {
+		if err := planRecorded(ctx, run, files, pool); err != nil {
 			run.Close()
 			return nil, err
 		}
@@ -111,7 +113,7 @@ func newFolds(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 }
 
 // openRecorded reads the recording of a pool.
-func openRecorded(ctx context.Context, run *Run, pool spec.Pool) (*recorded, error) {
+func openRecorded(ctx context.Context, run *Run, files *recording.Reader, pool spec.Pool) (*recorded, error) {
 	if pool.Recorded == nil {
 		return nil, fmt.Errorf("%w: pool %s is of kind %s; protocol folds needs recorded pools", spec.ErrUsage, pool.Name, pool.Kind)
 	}
@@ -120,12 +122,12 @@ func openRecorded(ctx context.Context, run *Run, pool spec.Pool) (*recorded, err
 		return nil, err
 	}
 	c := &recorded{fitting: run.fitting(members), embed: run.embed(members), servers: servers{run, members}}
-	return c, c.read(ctx)
+	return c, c.read(ctx, files)
 }
 
 // planRecorded reads the recording of a pool and plans its steps.
-func planRecorded(ctx context.Context, run *Run, pool spec.Pool) error {
-	c, err := openRecorded(ctx, run, pool)
+func planRecorded(ctx context.Context, run *Run, files *recording.Reader, pool spec.Pool) error {
+	c, err := openRecorded(ctx, run, files, pool)
 	if err != nil {
 		return err
 	}
@@ -136,7 +138,7 @@ func planRecorded(ctx context.Context, run *Run, pool spec.Pool) error {
 }
 
 // read reads what the experts, and the probe, did on the questions of the recording.
-func (c *recorded) read(ctx context.Context) (err error) {
+func (c *recorded) read(ctx context.Context, files *recording.Reader) (err error) {
 	f := c.Spec.Experiment.Folds
 	probe := recording.Candidate{Model: f.Probe}
 	var needed []recording.Candidate
@@ -148,12 +150,13 @@ func (c *recorded) read(ctx context.Context) (err error) {
 		own = append(own, recording.CandidateOf(x.Model, x.Settings))
 	}
 	c.scored = cmp.Or(c.pool.Recorded.Scored, 1)
-	if c.rec, err = recording.Load(ctx, c.Options.Data, *c.pool.Recorded, append(needed, own...)); err != nil {
+	if c.rec, err = files.Load(ctx, *c.pool.Recorded, append(needed, own...)); err != nil {
 		if lacks := (*recording.NoOutcomesError)(nil); errors.As(err, &lacks) && lacks.Model == probe {
 			return fmt.Errorf("%w: folds.probe: %w; name a weak one of these, or none", spec.ErrUsage, err)
 		}
 		return fmt.Errorf("pool %s: %w", c.pool.Name, err)
 	}
+	c.right = rightOf(c.rec, c.scored)
 	for _, candidate := range own {
 		m, err := c.rec.Find(candidate)
 		if err != nil {
@@ -738,7 +741,7 @@ func (c *recorded) examples(train []int, kind string) []routing.Example {
 			runs := c.labels(q, own, kind)
 			right := math.Round(recording.PassRate(runs) * float64(len(runs)))
 			for _, a := range lenders[m] {
-				if c.right(q, a) {
+				if c.right[a][q] {
 					right++
 				}
 			}
@@ -762,8 +765,16 @@ func (c *recorded) labels(q, a int, kind string) []recording.Answer {
 	return runs
 }
 
-// right says whether the first of the runs of a candidate that may be learned from is right.
-func (c *recorded) right(q, a int) bool { return c.rec.Labels(q, a, c.scored)[0].Correct }
+// rightOf is recorded.right.
+func rightOf(rec *recording.Table, scored int) [][]bool {
+	all := make([][]bool, len(rec.Candidates))
+	for a := range all {
+		for q := range rec.Queries {
+			all[a] = append(all[a], rec.Labels(q, a, scored)[0].Correct)
+		}
+	}
+	return all
+}
 
 // neighbours returns the models outside the pool that are nearest to a model in Hamming distance.
 func (c *recorded) neighbours(train []int, own int) []int {
@@ -775,7 +786,7 @@ func (c *recorded) neighbours(train []int, own int) []int {
 		}
 		others = append(others, a)
 		for _, q := range train {
-			if c.right(q, a) != c.right(q, own) {
+			if c.right[a][q] != c.right[own][q] {
 				distance[a]++
 			}
 		}

@@ -117,7 +117,7 @@ func toyRecording() *recorded {
 	pool := &steps.Pool{Experts: []routing.Expert{{ID: "cheap"}, {ID: "dear"}}}
 	pool.Experts[0].Price.In, pool.Experts[0].Price.Out = 1, 2
 	pool.Experts[1].Price.In, pool.Experts[1].Price.Out = 10, 20
-	c := &recorded{fitting: fitting{Plan: &steps.Plan{Spec: &spec.Resolved{}}, pool: pool}, rec: rec, scored: 1, columns: []int{0, 2}, probe: 1}
+	c := &recorded{fitting: fitting{Plan: &steps.Plan{Spec: &spec.Resolved{}}, pool: pool}, rec: rec, right: rightOf(rec, 1), scored: 1, columns: []int{0, 2}, probe: 1}
 	for _, q := range rec.Queries {
 		c.problems = append(c.problems, routing.Problem{ID: q.ID, Benchmark: q.Benchmark})
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/recording"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -198,7 +199,7 @@ func routeRecorded(ctx context.Context, r *spec.Resolved, o steps.Options, row s
 		return nil, err
 	}
 	defer run.Close()
-	c, err := openRecorded(ctx, run, r.Pools[0])
+	c, err := openRecorded(ctx, run, &recording.Reader{Folder: run.Options.Data}, r.Pools[0])
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,9 @@
 package recording
 
 import (
+	"encoding/json"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
@@ -44,6 +47,29 @@ func FuzzOutcomes(f *testing.F) {
 					t.Fatalf("%+v", a)
 				}
 			}
+		}
+	})
+}
+
+// FuzzObject: what is read at once is what package json makes of it, and nothing else has a key twice or ends elsewhere.
+func FuzzObject(f *testing.F) {
+	for _, data := range []string{
+		`{"a":1,"b":[1,{"c":"\\\"}"}],"d":"x"}`, `{"a":1,"\u0061":2}`, "{\"\xff\":1}", `{"\ud800":1 , "b" : null }`, `{"a":1e5 ,"b":-0.5}`,
+		`{}`, `null`, `[1]`, `{"a":1}{`, `{"a":1} x`,
+	} {
+		f.Add([]byte(data))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		got, err := object(data)
+		if wrong := whatIsWrong(data); (err == nil) != (wrong == nil) {
+			t.Fatalf("%v at once, %v token by token", err, wrong)
+		}
+		if err != nil {
+			return
+		}
+		var want map[string]json.RawMessage
+		if err := json.Unmarshal(data, &want); err != nil || !maps.EqualFunc(got, want, slices.Equal[json.RawMessage]) {
+			t.Fatalf("%q, package json has %q (%v)", got, want, err)
 		}
 	})
 }

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -85,18 +87,16 @@ func newLineFormat(f *spec.Format, keys []string, together bool) (lineFormat, er
 	return l, nil
 }
 
-// fields decodes one JSON object and nothing after it, by the keys of Table; raw has all of it, by the keys of the file. Keys
+// fields decodes a line by the keys of Table; raw has all of it, by the keys of the file. Keys
 // that the format does not know are an error.
 func (l lineFormat) fields(line []byte) (out, raw map[string]json.RawMessage, err error) {
-	d := json.NewDecoder(bytes.NewReader(line))
-	if raw, err = object(d); err != nil {
+	if raw, err = object(line); err != nil {
 		return nil, nil, err
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, nil, errors.New("more than one JSON object on the line")
-	}
 	out = make(map[string]json.RawMessage, len(raw))
-	for _, name := range slices.Sorted(maps.Keys(raw)) {
+	names := slices.AppendSeq(make([]string, 0, len(raw)), maps.Keys(raw))
+	slices.Sort(names)
+	for _, name := range names {
 		_, filters := l.where[name]
 		key, ok := l.rename[name]
 		switch {
@@ -111,8 +111,32 @@ func (l lineFormat) fields(line []byte) (out, raw map[string]json.RawMessage, er
 	return out, raw, nil
 }
 
-// object decodes a JSON object, whose keys are there once each: package json would take the last.
-func object(d *json.Decoder) (map[string]json.RawMessage, error) {
+// object decodes one JSON object and nothing after it, whose keys are there once each: package json would take the last.
+func object(data []byte) (map[string]json.RawMessage, error) {
+	parsed := gjson.ParseBytes(data)
+	if !json.Valid(data) || !parsed.IsObject() {
+		return nil, whatIsWrong(data)
+	}
+	all, once := map[string]json.RawMessage{}, true
+	parsed.ForEach(func(key, value gjson.Result) bool {
+		name := key.Str
+		if strings.Contains(key.Raw, `\`) || !utf8.ValidString(name) {
+			json.Unmarshal([]byte(key.Raw), &name) // which is valid, and means what package json makes of it
+		}
+		_, twice := all[name]
+		all[name], once = json.RawMessage(value.Raw), !twice
+		return once
+	})
+	if !once {
+		return nil, whatIsWrong(data)
+	}
+	return all, nil
+}
+
+// whatIsWrong says why data are no JSON object of keys that are there once. It reads them token by token, which takes several
+// times as long as to decode what is well formed.
+func whatIsWrong(data []byte) error {
+	d := json.NewDecoder(bytes.NewReader(data))
 	wrong := func(err error) error {
 		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 			return errors.New("the line ends within its JSON object")
@@ -121,37 +145,40 @@ func object(d *json.Decoder) (map[string]json.RawMessage, error) {
 	}
 	switch open, err := d.Token(); {
 	case err != nil:
-		return nil, wrong(err)
+		return wrong(err)
 	case open != json.Delim('{'):
-		return nil, errors.New("not a JSON object")
+		return errors.New("not a JSON object")
 	}
-	all := map[string]json.RawMessage{}
+	seen := map[string]bool{}
 	for d.More() {
 		token, err := d.Token()
 		if err != nil {
-			return nil, wrong(err)
+			return wrong(err)
 		}
 		key := token.(string) // what a decoder gives within an object
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
-			return nil, wrong(err)
+			return wrong(err)
 		}
-		if _, twice := all[key]; twice {
-			return nil, fmt.Errorf("key %q is there twice", key)
+		if seen[key] {
+			return fmt.Errorf("key %q is there twice", key)
 		}
-		all[key] = value
+		seen[key] = true
 	}
 	if _, err := d.Token(); err != nil {
-		return nil, wrong(err)
+		return wrong(err)
 	}
-	return all, nil
+	if _, err := d.Token(); err != io.EOF {
+		return errors.New("more than one JSON object on the line")
+	}
+	return nil
 }
 
 // byModel is a JSON object of models.
 type byModel map[string]json.RawMessage
 
 func (m *byModel) UnmarshalJSON(data []byte) (err error) {
-	*m, err = object(json.NewDecoder(bytes.NewReader(data)))
+	*m, err = object(data)
 	return err
 }
 

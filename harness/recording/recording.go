@@ -112,11 +112,48 @@ func (e *NoOutcomesError) Error() string {
 // those that must be complete (the pool's and its probe): queries without an outcome of one of them are an error or,
 // with s.Gaps drop, left out. Others with gaps are listed in Partial and left out.
 func Load(ctx context.Context, folder string, s spec.Recorded, needed []Candidate) (*Table, error) {
-	path, queries, columns, err := read(ctx, folder, s)
+	return (&Reader{Folder: folder}).Load(ctx, s, needed)
+}
+
+// Reader reads recordings below a data folder. Pools that are of one recording, as several of an experiment may be, have its
+// files read once.
+type Reader struct {
+	Folder string
+
+	read []content
+}
+
+// content is what the files of a recording say, and which these are and how they are read.
+type content struct {
+	of      spec.Recorded
+	path    string // of the outcomes
+	queries []Query
+	columns map[Candidate]*column
+}
+
+// contentOf reads the files of a recording, unless they are read.
+func (r *Reader) contentOf(ctx context.Context, s spec.Recorded) (c content, err error) {
+	of := spec.Recorded{Queries: s.Queries, Outcomes: s.Outcomes, Format: s.Format, PromptTokens: s.PromptTokens, Benchmarks: s.Benchmarks}
+	for _, c := range r.read {
+		if reflect.DeepEqual(c.of, of) {
+			return c, nil
+		}
+	}
+	c.of = of
+	if c.path, c.queries, c.columns, err = read(ctx, r.Folder, of); err == nil {
+		r.read = append(r.read, c)
+	}
+	return c, err
+}
+
+// Load is the function Load, below the folder of the reader.
+func (r *Reader) Load(ctx context.Context, s spec.Recorded, needed []Candidate) (*Table, error) {
+	from, err := r.contentOf(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Queries: queries}
+	path, columns := from.path, from.columns
+	t := &Table{Queries: from.queries}
 	var complete []*column
 	all := slices.SortedFunc(maps.Keys(columns), Compare)
 	for _, m := range needed {

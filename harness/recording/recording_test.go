@@ -6,6 +6,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"io/fs"
 	"math"
 	"os"
@@ -81,6 +83,37 @@ func TestRecordingIsATableOfQueriesAndCompleteModels(t *testing.T) {
 	s.Benchmarks = []string{"a"}
 	if got, err = Load(context.Background(), dir, s, models("gap")); err != nil || len(got.Queries) != 2 || len(got.Candidates) != 3 {
 		t.Errorf("benchmark a alone: %v, %v", got, err)
+	}
+}
+
+// A reader opens files once for all pools of a recording, and again for what reads them otherwise.
+func TestPoolsOfOneRecordingReadItOnce(t *testing.T) {
+	dir, s := record(t, queryLines, outcomeLines)
+	files := &Reader{Folder: dir}
+	load := func(s spec.Recorded, needed ...string) (string, error) {
+		table, err := files.Load(t.Context(), s, models(needed...))
+		return fmt.Sprint(table), err
+	}
+	first, err := load(s, "small", "big")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dropped := s
+	dropped.Gaps, dropped.Scored, dropped.Note = "drop", 2, "of another pool"
+	second, err := load(dropped, "gap")
+	want, other := Load(t.Context(), dir, dropped, models("gap"))
+	if err := errors.Join(err, other); err != nil || second != fmt.Sprint(want) || len(want.Queries) != 2 {
+		t.Errorf("%v, %v", second, err)
+	}
+	if err := os.Remove(filepath.Join(dir, s.Outcomes.Path)); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := load(s, "small", "big"); err != nil || again != first {
+		t.Errorf("%v, %v", again, err)
+	}
+	s.PromptTokens++
+	if again, err := load(s, "small", "big"); err == nil {
+		t.Errorf("read without its file: %v", again)
 	}
 }
 
@@ -219,6 +252,7 @@ func TestRecordedPoolsHoldTheKnownOutcomes(t *testing.T) {
 	if _, err := os.Stat(data); err != nil {
 		t.Skip("no data folder with recorded outcomes")
 	}
+	files := &Reader{Folder: data}
 	for _, c := range []struct {
 		pool     string
 		queries  int
@@ -240,7 +274,7 @@ func TestRecordedPoolsHoldTheKnownOutcomes(t *testing.T) {
 			for _, e := range pool.Experts {
 				needed = append(needed, CandidateOf(e.Model, e.Settings))
 			}
-			r, err := Load(context.Background(), data, *pool.Recorded, needed)
+			r, err := files.Load(t.Context(), *pool.Recorded, needed)
 			if err != nil {
 				t.Fatal(err)
 			}
