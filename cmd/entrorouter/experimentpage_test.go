@@ -38,7 +38,11 @@ func TestAPageLiesBesideTheFiguresOfOnesOwn(t *testing.T) {
 	if err := os.Remove(page); err != nil {
 		t.Fatal(err)
 	}
+	write(t, filepath.Join(own, "tiny", ".table.md.0.tmp"), "half a table, which a kill left")
 	command(t, "render", tiny, "--figures", own)
+	if text := read(); strings.Contains(text, ".tmp") {
+		t.Errorf("the page shows what a kill left:\n%s", text)
+	}
 	if want := "\n## Check\n\n```text\ntiny has not moved against "; !strings.Contains(written, want) {
 		t.Errorf("the page does not show how the numbers agree with others, line by line: want %s", want)
 	}
