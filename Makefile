@@ -100,13 +100,16 @@ SIMULATED = main ablation alpha anchor ood hetero noise llm-as-router llm-as-rou
 # The last two were held back from development and scored once (LOG.md).
 RECORDED  = recorded recorded-mmlu recorded-routellm recorded-learning recorded-ablation recorded-rgym-math recorded-steps recorded-rgym recorded-lineage
 
+# The committed ensemble, which verdicts on simulated experts are over; none: who has one made has its own.
+POOLS = $(if $(wildcard results/figures/ensemble),,$(wildcard figures/ensemble/measurements.txt))
+
 # Carries out the experiments of a list with flags; FULL=1 prints every table. A summary says whether they agree with the committed
 # tables; the whole account of one is in results/figures/NAME/check.txt. Other training seeds are no disagreement, and a regression
 # (exit code 3 of run) is an error, after a line for each verdict on what the paper states. Last comes one HTML file of all of it.
 define carry-out
 	@status=0; $(BIN) run $1 $2 $(if $(UPDATE),--update,--against figures) $(if $(FULL),--full) || status=$$?; \
 	if test $$status = 0 || test $$status = 3; then \
-	  $(BIN) claims $(if $(UPDATE),--update) $(if $(FULL),--full,--short) || status=$$?; \
+	  $(BIN) claims $(if $(UPDATE),--update,$(POOLS:%=--measurements results/figures --measurements %)) $(if $(FULL),--full,--short) || status=$$?; \
 	  $(BIN) report $1 $2 --questions 6 $(if $(UPDATE),--figures figures,--figures results/figures --fill figures) --output results/figures/report.html || status=$$?; \
 	fi; exit $$status
 	$(if $(UPDATE),@echo 'The tables and figures in figures/ are those of this run now.')

@@ -37,7 +37,8 @@ func reportOf(c *cli.Context) (*page.Page, error) {
 		r := run.Spec
 		if r.Experiment.Ensemble != nil { // its measurements have verdicts
 			if c.Args().Present() {
-				return nil, usageError{fmt.Errorf("spec %s is of many pools, whose tables 'entrorouter render %[1]s' writes; leave it out: its measurements are judged wherever they are", r.Named)}
+				name, _ := unflagged(r.Named)
+				return nil, usageError{fmt.Errorf("spec %s is of many pools, whose tables 'entrorouter render %[1]s' writes; leave it out: its measurements are judged wherever they are", name)}
 			}
 			continue
 		}

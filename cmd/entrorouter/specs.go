@@ -27,6 +27,15 @@ func load(c *cli.Context) (*spec.Resolved, error) {
 	return loadSpec(c, c.Args().First())
 }
 
+// ofOnePool refuses a spec that draws many pools: carried out as it stands it would be one of them, which says nothing of the others.
+func ofOnePool(r *spec.Resolved, err error) (*spec.Resolved, error) {
+	if err == nil && r.Experiment.Ensemble != nil {
+		name, _ := unflagged(r.Named)
+		err = usageError{fmt.Errorf("spec %s draws %d pools, and one of them would say nothing of the others; carry out all: entrorouter ensemble %[1]s", name, r.Experiment.Ensemble.Pools)}
+	}
+	return r, err
+}
+
 // loadSpec reads a spec by its name or path.
 func loadSpec(c *cli.Context, arg string) (*spec.Resolved, error) {
 	changes, err := changesOf(c)
