@@ -308,3 +308,51 @@ func TestTheFolderIsARecording(t *testing.T) {
 		}
 	}
 }
+
+// An answer of no text is an answer, wrong and paid for, whether the format finds its column or it is named.
+func TestAnEmptyAnswerIsRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		format, text string
+		o            Options
+	}{
+		"a cell":       {"csv", "query_id,problem,gold,model,response,prompt_tokens,output_tokens\na,1 + 1?,2,m,,3,5\nb,1 + 2?,3,m,3,3,5\n", Options{}},
+		"a named cell": {"csv", "query_id,problem,gold,model,said,prompt_tokens,output_tokens\na,1 + 1?,2,m,,3,5\nb,1 + 2?,3,m,3,3,5\n", Options{Keys: map[string]string{"response": "said"}}},
+		"null": {"jsonl", `{"query_id": "a", "problem": "1 + 1?", "gold": "2", "model": "m", "response": null, "prompt_tokens": 3, "output_tokens": 5}
+{"query_id": "b", "problem": "1 + 2?", "gold": "3", "model": "m", "response": "3", "prompt_tokens": 3, "output_tokens": 5}
+`, Options{}},
+	} {
+		f, err := Find(c.format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := f.Read(t.Context(), []File{file("f", c.text)}, c.o)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if a, b := l.Answers[0][0][0], l.Answers[1][0][0]; a.Correct || a.Chars != 0 || a.Out != 5 || !b.Correct {
+			t.Errorf("%s: %+v, %+v", name, a, b)
+		}
+	}
+}
+
+// Answers of one letter may have as many tokens each, but not five hundred.
+func TestConstantTokensOfShortAnswers(t *testing.T) {
+	for tokens, want := range map[int]bool{1: false, 2: false, 512: true} {
+		text := "query_id,problem,gold,model,response,prompt_tokens,output_tokens\n"
+		for q := range 40 {
+			text += fmt.Sprintf("q%d,Which of %d?,%c,m,%c,%d,%d\n", q, q, 'A'+q%4, 'A'+q%3, 10+q, tokens)
+		}
+		f, err := Find("csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := f.Read(t.Context(), []File{file("f", text)}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(l.Audit(nil), func(f Finding) bool { return f.Check == "constant tokens" }); got != want {
+			t.Errorf("%d tokens each: found %v, want %v", tokens, got, want)
+		}
+	}
+}

@@ -71,7 +71,7 @@ func csvRows(files []File, o Options, add func(Row) error) ([]string, error) {
 				if !ok {
 					return "", false
 				}
-				return line[i], line[i] != ""
+				return line[i], true
 			}); err != nil {
 				return nil, err
 			}
@@ -95,7 +95,7 @@ func jsonRows(files []File, o Options, add func(Row) error) ([]string, error) {
 				if v.IsArray() || v.IsObject() {
 					return v.Raw, true
 				}
-				return v.String(), v.Exists() && v.Type != gjson.Null
+				return v.String(), v.Exists() // of null: empty
 			})
 		}); err != nil {
 			return nil, err
@@ -104,15 +104,17 @@ func jsonRows(files []File, o Options, add func(Row) error) ([]string, error) {
 	return nil, nil
 }
 
-// tableRow makes a row of what a line says; get reads it by the names of the file.
+// tableRow makes a row of what a line says; get reads it by the names of the file, and says whether there is such a column or key.
 func tableRow(file, at string, o Options, add func(Row) error, get func(key string) (string, bool)) error {
-	value := func(key string) (string, bool) { return get(cmp.Or(o.Keys[key], key)) }
+	value := func(key string) (string, bool) {
+		v, _ := get(cmp.Or(o.Keys[key], key))
+		return v, v != ""
+	}
 	text := func(key string) string { v, _ := value(key); return v }
 	r := Row{At: at, Question: text("query_id"), Benchmark: text("benchmark"), Split: text("split"), Problem: text("problem"),
 		Model: cmp.Or(text("model"), o.Model, stem(filepath.Base(file))), In: -1, Out: -1, USD: math.NaN(), Finish: text("finish"), Settings: map[string]string{}}
-	if response, ok := value("response"); ok {
-		r.Response = &response
-	} else if _, ok := o.Keys["response"]; ok { // a column that is empty here
+	response, there := get(cmp.Or(o.Keys["response"], "response"))
+	if _, named := o.Keys["response"]; there || named { // an empty one is an empty answer
 		r.Response = &response
 	}
 	if gold := text("gold"); gold != "" {

@@ -33,7 +33,11 @@ func (o *Orderings) judgePools(x *Ordering, rows Rows, scale Scale, measured *Me
 	experiment := rows.Experiment
 	a, b := o.sides(x, rows, scale)
 	var deltas, costs, ours, theirs []float64
-	for _, pool := range measured.pools(experiment, scale) {
+	pools := measured.pools(experiment, scale)
+	if len(pools) == 1 { // it is no ensemble
+		return o.notRun(j, experiment, measured, errNotRun)
+	}
+	for _, pool := range pools {
 		one := scale.of(pool)
 		line := func(at Place) (metrics.Measurement, error) {
 			m, ok, err := measured.find(experiment, one, at)
