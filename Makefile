@@ -97,7 +97,7 @@ loc:
 	@$(GO) run ./cmd/loc
 
 SIMULATED = main ablation alpha anchor ood hetero noise llm-as-router llm-as-router-ood multiround learning collapse
-# The last two were held back from development and scored once (LOG.md).
+# The last two were held back from development (LOG.md).
 RECORDED  = recorded recorded-mmlu recorded-routellm recorded-learning recorded-ablation recorded-rgym-math recorded-steps recorded-rgym recorded-lineage
 
 # The committed ensemble, which verdicts on simulated experts are over; none: who has one made has its own.
