@@ -3,8 +3,10 @@ package results_test
 import (
 	"bytes"
 	"io/fs"
+	"maps"
 	"math"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/paper"
 	"github.com/entrorouter/entrorouter/results"
 )
 
@@ -55,6 +58,36 @@ func TestEveryFileIsWrittenTheWayTheFormatWritesIt(t *testing.T) {
 		if !bytes.Equal(got.Bytes(), want) {
 			t.Errorf("%s is not in canonical form: read and written again it differs", name)
 		}
+	}
+}
+
+// The shares of the text are in no table and add up to nothing, so they are transcribed twice: as numbers and in the sentences.
+func TestTheSharesOfStrataAreTranscribedTwice(t *testing.T) {
+	data, err := fs.ReadFile(results.FS, "paper/claims.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := paper.ReadList("claims.yaml", data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stated := map[string]string{} // stratum and expert -> as printed
+	of := regexp.MustCompile(`^share\(main, entrorouter, (\w+), ([\w-]+)\)$`)
+	for _, c := range list.Claims {
+		if c.Ours == nil {
+			continue
+		}
+		if m := of.FindStringSubmatch(c.Ours.Formula); m != nil {
+			stated[m[1]+" "+m[2]] = c.Printed
+		}
+	}
+	printed := map[string]string{}
+	for _, m := range load(t, "strata").Measurements {
+		v, _ := m.Value("share-%")
+		printed[m.Key("stratum")+" "+m.Key("expert")] = metrics.Format(v.Number, v.Decimals)
+	}
+	if len(printed) != 3 || !maps.Equal(stated, printed) {
+		t.Errorf("the sentences of claims.yaml have %v, strata.txt has %v", stated, printed)
 	}
 }
 
