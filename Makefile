@@ -109,6 +109,7 @@ POOLS = $(if $(wildcard results/figures/ensemble),,$(wildcard figures/ensemble/m
 define carry-out
 	@status=0; $(BIN) run $1 $2 $(if $(UPDATE),--update,--against figures) $(if $(FULL),--full) || status=$$?; \
 	if test $$status = 0 || test $$status = 3; then \
+	  $(if $(UPDATE),,$(if $(POOLS),echo 'Verdicts on simulated experts are over the pools of $(POOLS) and not of this run.';)) \
 	  $(BIN) claims $(if $(UPDATE),--update,$(POOLS:%=--measurements results/figures --measurements %)) $(if $(FULL),--full,--short) || status=$$?; \
 	  $(BIN) report $1 $2 --questions 6 $(if $(UPDATE),--figures figures,--figures results/figures --fill figures) --output results/figures/report.html || status=$$?; \
 	fi; exit $$status
