@@ -23,7 +23,7 @@ func calibrateCommand() *cli.Command {
 			"with what the solved numbers give; --yaml prints the solved section for the pool file.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "yaml", Usage: "print the solved skills as YAML"}},
 		Action: func(c *cli.Context) error {
-			r, err := load(c)
+			r, err := loadOne(c, loadAny)
 			if err != nil {
 				return err
 			}

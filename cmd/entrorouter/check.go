@@ -45,7 +45,7 @@ func checkCommand() *cli.Command {
 			fullFlag("also what moved inside the noise, and more of each row"),
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),
 		Action: func(c *cli.Context) error {
-			r, err := ofOnePool(load(c))
+			r, err := load(c)
 			if err != nil {
 				return err
 			}

@@ -29,7 +29,7 @@ func ensembleCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			r, err := load(c)
+			r, err := loadOne(c, loadAny)
 			if err != nil {
 				return err
 			}

@@ -32,7 +32,7 @@ func explainCommand() *cli.Command {
 			if c.NArg() == 0 || c.NArg() > 2 {
 				return usageError{fmt.Errorf("explain takes a SPEC and at most one STEP, got %d arguments; quote a step's name: entrorouter explain main 'fit entrorouter seed=1'", c.NArg())}
 			}
-			r, err := ofOnePool(loadSpec(c, c.Args().First()))
+			r, err := loadSpec(c, c.Args().First())
 			if err != nil {
 				return err
 			}

@@ -28,7 +28,7 @@ func listCommand() *cli.Command {
 				all.Methods = append(all.Methods, listedMethod{name, methods.Says(name)})
 			}
 			for _, name := range spec.Names(experiments.FS) {
-				r, err := loadSpec(c, name)
+				r, err := loadAny(c, name)
 				if err != nil {
 					return err
 				}

@@ -45,7 +45,7 @@ func planCommand() *cli.Command {
 			&cli.StringFlag{Name: "plugin", Value: filepath.Join("build", "xla", "xla_cuda_programs.so"), Usage: "the plugin that writes programs"},
 			&cli.StringFlag{Name: "python", Value: filepath.Join("build", "xla", "venv", "bin", "python"), Usage: "Python whose jax-cuda13-pjrt compiles them"}),
 		Action: func(c *cli.Context) error {
-			r, err := ofOnePool(load(c))
+			r, err := load(c)
 			if err != nil {
 				return err
 			}

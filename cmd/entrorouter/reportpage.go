@@ -167,7 +167,7 @@ func builtInCommands(c *cli.Context, shown []page.Experiment) func(experiments [
 			}
 			r, known := specs[name]
 			if !known {
-				r, _ = loadSpec(c, name) // a spec that does not take the flags of this command is not named
+				r, _ = loadAny(c, name) // a spec that does not take the flags of this command is not named
 				specs[name] = r
 			}
 			if r != nil {

@@ -32,7 +32,7 @@ func serveReport(c *cli.Context) error {
 		return usageError{errors.New("--serve writes no file; leave --output out")}
 	}
 	for _, name := range c.Args().Slice() {
-		if _, err := loadSpec(c, name); err != nil { // now, and not when somebody looks
+		if _, err := loadAny(c, name); err != nil { // now, and not when somebody looks
 			return err
 		}
 	}

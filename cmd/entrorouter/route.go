@@ -41,7 +41,7 @@ func routeCommand() *cli.Command {
 			if c.NArg() < 1 || c.NArg() > 2 {
 				return usageError{fmt.Errorf("route takes SPEC and at most one FILE, got %d arguments", c.NArg())}
 			}
-			r, err := ofOnePool(loadSpec(c, c.Args().First()))
+			r, err := loadSpec(c, c.Args().First())
 			if err != nil {
 				return err
 			}

@@ -70,7 +70,7 @@ func runCommand() *cli.Command {
 			// A fault in the last spec should not wait for the first to be carried out.
 			var specs []*spec.Resolved
 			for _, arg := range c.Args().Slice() {
-				r, err := ofOnePool(loadSpec(c, arg))
+				r, err := loadSpec(c, arg)
 				if err != nil {
 					return err
 				}

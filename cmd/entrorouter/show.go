@@ -68,7 +68,7 @@ func showCommand() *cli.Command {
 			case c.IsSet("sort") && !slices.Contains(cellColumns(), c.String("sort")):
 				return usageError{fmt.Errorf("--sort %q: want %s", c.String("sort"), orList(cellColumns()))}
 			}
-			r, err := ofOnePool(load(c))
+			r, err := load(c)
 			if err != nil {
 				return err
 			}

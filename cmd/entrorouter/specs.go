@@ -19,16 +19,21 @@ import (
 	"github.com/entrorouter/entrorouter/results"
 )
 
-// load reads the spec that the command line names.
-func load(c *cli.Context) (*spec.Resolved, error) {
+// load reads the spec that the command line names, as loadSpec.
+func load(c *cli.Context) (*spec.Resolved, error) { return loadOne(c, loadSpec) }
+
+// loadOne reads the one spec that the command line names, by loadSpec or loadAny.
+func loadOne(c *cli.Context, read func(c *cli.Context, arg string) (*spec.Resolved, error)) (*spec.Resolved, error) {
 	if c.NArg() != 1 {
 		return nil, usageError{fmt.Errorf("%s takes one SPEC, got %d arguments; built in: %s", c.Command.Name, c.NArg(), strings.Join(spec.Names(experiments.FS), ", "))}
 	}
-	return loadSpec(c, c.Args().First())
+	return read(c, c.Args().First())
 }
 
-// ofOnePool refuses a spec that draws many pools: carried out as it stands it would be one of them, which says nothing of the others.
-func ofOnePool(r *spec.Resolved, err error) (*spec.Resolved, error) {
+// loadSpec is loadAny of a spec that is carried out, or was. One that draws many pools is refused: as it stands it would be one of them,
+// which says nothing of the others.
+func loadSpec(c *cli.Context, arg string) (*spec.Resolved, error) {
+	r, err := loadAny(c, arg)
 	if err == nil && r.Experiment.Ensemble != nil {
 		name, _ := unflagged(r.Named)
 		err = usageError{fmt.Errorf("spec %s draws %d pools, and one of them would say nothing of the others; carry out all: entrorouter ensemble %[1]s", name, r.Experiment.Ensemble.Pools)}
@@ -36,8 +41,8 @@ func ofOnePool(r *spec.Resolved, err error) (*spec.Resolved, error) {
 	return r, err
 }
 
-// loadSpec reads a spec by its name or path.
-func loadSpec(c *cli.Context, arg string) (*spec.Resolved, error) {
+// loadAny reads a spec by its name or path.
+func loadAny(c *cli.Context, arg string) (*spec.Resolved, error) {
 	changes, err := changesOf(c)
 	if err != nil {
 		return nil, err

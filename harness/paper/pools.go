@@ -34,9 +34,6 @@ func (o *Orderings) judgePools(x *Ordering, rows Rows, scale Scale, measured *Me
 	a, b := o.sides(x, rows, scale)
 	var deltas, costs, ours, theirs []float64
 	pools := measured.pools(experiment, scale)
-	if len(pools) == 1 { // it is no ensemble
-		return o.notRun(j, experiment, measured, errNotRun)
-	}
 	for _, pool := range pools {
 		one := scale.of(pool)
 		line := func(at Place) (metrics.Measurement, error) {
@@ -80,6 +77,10 @@ func (o *Orderings) judgePools(x *Ordering, rows Rows, scale Scale, measured *Me
 	}
 	if len(deltas) == 0 {
 		return o.notRun(j, experiment, measured, errNotRun)
+	}
+	if len(pools) == 1 { // it is no ensemble, and says nothing of other pools
+		j.Verdict, j.Missing = NotRun, experiment+" on more than one pool"
+		return j, nil
 	}
 	j.Delta = over(deltas, unitsOf(x.Metric).own, x.sign)
 	j.Verdict = j.Delta.Pools.verdict()

@@ -55,6 +55,9 @@ sections:
 		if err != nil {
 			t.Fatal(err)
 		}
+		if alone, err := o.Judge("o.yaml", toyTables(t), measured(t, lines(1, 1)...)); err != nil || alone[0].Judged[1].Verdict != NotRun || alone[0].Judged[1].Missing != "pools on more than one pool" {
+			t.Errorf("%s: one pool passes for an ensemble: %+v (%v)", c.item, alone[0].Judged[1], err)
+		}
 		rows, err := o.Judge("o.yaml", toyTables(t), measured(t, lines(c.above, c.of)...))
 		if err != nil {
 			t.Fatal(err)

@@ -3,7 +3,6 @@
 package present
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -35,14 +34,11 @@ func DrawEnsemble(r *Run, members []ensemble.Member, to report.Terminal, w io.Wr
 			files = append(files, report.File{Name: File(name, f.Name), Data: f.Data})
 		}
 	}
-	var text bytes.Buffer
-	if err := r.Measurements.Write(&text); err != nil {
+	measured, err := r.measured()
+	if err != nil {
 		return nil, err
 	}
-	if err := to.WriteSheet(w, said); err != nil {
-		return nil, err
-	}
-	return append(files, report.File{Name: Measurements(name), Data: text.Bytes()}), nil
+	return append(files, measured), to.WriteSheet(w, said)
 }
 
 // shares says on how many pools each contrast is true, a grid per number.

@@ -79,11 +79,11 @@ func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...repo
 			files = append(files, f...)
 		}
 	}
-	var text bytes.Buffer
-	if err := r.Measurements.Write(&text); err != nil {
+	measured, err := r.measured()
+	if err != nil {
 		return nil, err
 	}
-	files = append(files, report.File{Name: Measurements(r.Spec.Experiment.Name), Data: text.Bytes()})
+	files = append(files, measured)
 	seen := map[string]bool{}
 	for _, f := range files {
 		if seen[f.Name] {

@@ -765,7 +765,8 @@ func (c *recorded) labels(q, a int, kind string) []recording.Answer {
 	return runs
 }
 
-// rightOf is recorded.right.
+// rightOf says of every candidate and question [A][Q] whether the first of the runs that may be learned from is
+// right.
 func rightOf(rec *recording.Table, scored int) [][]bool {
 	all := make([][]bool, len(rec.Candidates))
 	for a := range all {

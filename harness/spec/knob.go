@@ -40,6 +40,7 @@ func knobs(t reflect.Type) []knob {
 	return all
 }
 
+// readKnobs is knobs of a type that was not asked of before.
 func readKnobs(t reflect.Type) []knob {
 	var all []knob
 	for i := range t.NumField() {
@@ -84,6 +85,7 @@ func parseInterval(s string) (interval, error) {
 	return i, nil
 }
 
+// ends is parseInterval; ok is false if s is no interval.
 func ends(s string) (i interval, ok bool) {
 	if len(s) < 5 || !strings.ContainsRune("[(", rune(s[0])) || !strings.ContainsRune("])", rune(s[len(s)-1])) {
 		return i, false
