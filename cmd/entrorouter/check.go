@@ -39,7 +39,7 @@ func checkCommand() *cli.Command {
 			"question. With CI=true it also writes GitHub annotations.\n\n" +
 			"Numbers that moved and are not judged are counted by what they are; --full says why, and --json has a reason for each.\n\n" +
 			"Steps that the --out folder holds are not carried out again: check a change of the program with an empty one.",
-		Flags: append(runFlags(), seedsFlag(),
+		Flags: append(slices.Concat(runFlags(), trainingFlags()),
 			&cli.StringFlag{Name: "against", Value: referenceDir, Usage: "the reference: a store, a folder or a file"},
 			&cli.BoolFlag{Name: "update", Usage: "write the measurements to the folder named by --against, over those that it has, instead of comparing"},
 			fullFlag("also what moved inside the noise, and more of each row"),

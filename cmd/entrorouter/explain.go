@@ -27,7 +27,7 @@ func explainCommand() *cli.Command {
 			"--json: experiment, steps, to_do, work (fits, rollouts, at_most, routing) and causes: knob, changes (knob, field of\n" +
 			"recipe.json, stored, wanted, change), direct, follow, work; damaged (name, key, fault). Of a STEP: name, key, stored,\n" +
 			"state, why, folder, nearest, last_run, changes, because, inputs (as, name, key, state), read_by, recipe.",
-		Flags: append(slices.Concat(storeFlags(), changeFlags()), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),
+		Flags: append(slices.Concat(storeFlags(), changeFlags(), trainingFlags()), &cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() == 0 || c.NArg() > 2 {
 				return usageError{fmt.Errorf("explain takes a SPEC and at most one STEP, got %d arguments; quote a step's name: entrorouter explain main 'fit entrorouter seed=1'", c.NArg())}

@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -27,7 +28,7 @@ func exportCommand() *cli.Command {
 			"reasoning, finish, tokens_in, tokens_out, usd, verdict, reason, extracted and verifier, and what it was asked with: source,\n" +
 			"model, revision, prompt, system, temperature, top_p, top_k, min_p, max_tokens, stop, chat_template_kwargs,\n" +
 			"reasoning_effort, leave_out. The run need not be finished.",
-		Flags: append(storeFlags(), seedsFlag(), pluginFlag(), verboseFlag(),
+		Flags: append(slices.Concat(storeFlags(), trainingFlags()), pluginFlag(), verboseFlag(),
 			&cli.StringFlag{Name: "answers", Usage: "write the stored answers into `FILE`, which ends in .jsonl or .parquet"},
 			&cli.StringFlag{Name: "hf", Usage: "write the folder `DIR`, which must be empty or not there yet"},
 			&cli.StringFlag{Name: "row", Value: methods.ReferenceRow, Usage: "id of the row"},

@@ -119,8 +119,30 @@ func seedsFlag() cli.Flag {
 	return &cli.IntFlag{Name: "seeds", DefaultText: "those of the spec", Usage: "train with seeds 1 to `N`"}
 }
 
-// maxSeeds is more than anybody waits for.
-const maxSeeds = 1000
+// trainingFlags say how often rows are trained.
+func trainingFlags() []cli.Flag {
+	return []cli.Flag{seedsFlag(), &cli.IntFlag{Name: "partitions", DefaultText: "those of the spec", Usage: "divide recorded questions into folds `N` times"}}
+}
+
+// maxTrainings is more than anybody waits for.
+const maxTrainings = 1000
+
+// setTrainings makes the trainings of a spec as many as the command line says, if it does.
+func setTrainings(c *cli.Context, x *spec.Experiment) error {
+	t := x.Trainings()
+	switch n := c.Int(t.Flag); {
+	case t.Flag == "partitions" && c.IsSet("seeds"):
+		return usageError{fmt.Errorf("--seeds: spec %s trains once a fold and partition; --partitions says how often", x.Name)}
+	case t.Flag == "seeds" && c.IsSet("partitions"):
+		return usageError{fmt.Errorf("--partitions: spec %s divides no questions into folds; --seeds says how often it trains", x.Name)}
+	case !c.IsSet(t.Flag):
+	case n < 1 || n > maxTrainings:
+		return usageError{fmt.Errorf("--%s %d: name how many trainings to average over, 1 to %d", t.Flag, n, maxTrainings)}
+	default:
+		*t.Of = t.UpTo(n)
+	}
+	return nil
+}
 
 // dtypeFlag says how weights are stored.
 func dtypeFlag() cli.Flag {

@@ -112,10 +112,10 @@ func measuredRun(c *cli.Context, dir string, fsys fs.FS, name, arg string) (*pre
 			return nil, fmt.Errorf("%s does not fit spec %s as it is now, run it again: %w", measurementsFile(dir, name), arg, err)
 		}
 	}
-	x, seeds := &r.Experiment, set.Seeds()
-	if n := len(seeds); !c.IsSet("seeds") && !x.Recorded() && x.Ensemble == nil && n > 0 && seeds[0] == 1 && seeds[n-1] == uint64(n) && !slices.Equal(seeds, x.Evaluate.Seeds) {
-		x.Evaluate.Seeds = seeds
-		r.Named += fmt.Sprintf(" --seeds %d", n)
+	t, seeds := r.Experiment.Trainings(), set.Seeds()
+	if n := len(seeds); !c.IsSet(t.Flag) && r.Experiment.Ensemble == nil && n > 0 && slices.Equal(seeds, t.UpTo(n)) && !slices.Equal(seeds, *t.Of) {
+		*t.Of = seeds
+		r.Named += fmt.Sprintf(" --%s %d", t.Flag, n)
 	}
 	return &present.Run{Spec: r, Measurements: set}, nil
 }

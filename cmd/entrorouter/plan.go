@@ -39,7 +39,7 @@ func planCommand() *cli.Command {
 			"With --compile the training steps of language models are written instead, as StableHLO for a CUDA card and without\n" +
 			"a weight being read; where --python has jax-cuda13-pjrt they are compiled for an H200, and the memory they take is printed.\n" +
 			"'make xla-cpu' makes what that needs, and a program built with XLA.",
-		Flags: append(slices.Concat(storeFlags(), changeFlags()), seedsFlag(), &cli.BoolFlag{Name: "json", Usage: "JSON instead of lines"},
+		Flags: append(slices.Concat(storeFlags(), changeFlags(), trainingFlags()), &cli.BoolFlag{Name: "json", Usage: "JSON instead of lines"},
 			&cli.StringSliceFlag{Name: "tokens-per-second", Usage: "for models that have not answered yet, `ID=N,...`: the servers of model ID read and write N tokens per second in all; plan then says how long the answers take. writer=N and training=N are the speeds of a policy that writes: of its own texts, and of learning from them"},
 			&cli.StringFlag{Name: "compile", Usage: "write the programs of training steps into the folder `DIR`"},
 			&cli.StringFlag{Name: "plugin", Value: filepath.Join("build", "xla", "xla_cuda_programs.so"), Usage: "the plugin that writes programs"},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,7 +26,7 @@ func reportCommand() *cli.Command {
 			"verdicts alone. The file loads nothing from anywhere.\n" +
 			"With --against every experiment stands beside another run of it: how many numbers moved, by more than noise or not, and which.\n" +
 			"With --serve the page is made when it is asked for, so that it follows what is run meanwhile.",
-		Flags: append(storeFlags(), seedsFlag(),
+		Flags: append(slices.Concat(storeFlags(), trainingFlags()),
 			&cli.StringFlag{Name: "figures", Value: ownFigures, Usage: "folder of the measurements; " + committedFigures + " has the committed ones"},
 			fillFlag("--figures lacks"),
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "report.html", Usage: "`FILE` to write"},

@@ -33,7 +33,7 @@ func runCommand() *cli.Command {
 			ownFigures + "/" + changedFigures + ".\n" +
 			"--json: seconds, folder, against and experiments: experiment, title, seconds, steps, stored, may_be_had, files,\n" +
 			"agreement (verdict same, noise, not judged or regression; compared, regressions, rows).",
-		Flags: slices.Concat(runFlags(), changeFlags(), []cli.Flag{seedsFlag(),
+		Flags: slices.Concat(runFlags(), changeFlags(), trainingFlags(), []cli.Flag{
 			&cli.StringFlag{Name: "against", Usage: "hold the measurements against those of the folder `DIR`, as check does; exit code 3 on a regression"},
 			fullFlag("print every table of several experiments, not only the first of the first"),
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},

@@ -45,7 +45,7 @@ func showCommand() *cli.Command {
 			"usage (in, out: tokens), usd, rollout, prompt, response, reasoning, failure (class, error, again)), unscored (models),\n" +
 			"outcomes (expert, correct, bucket, tokens, usd), decisions (row, seed, fold, run, expert, calls, spoiled, prob, answer,\n" +
 			"bucket, accuracy, usd, router_tokens), enters (set, row, benchmark, weight, accuracy, usd).",
-		Flags: append(storeFlags(), seedsFlag(),
+		Flags: append(slices.Concat(storeFlags(), trainingFlags()),
 			&cli.StringFlag{Name: "row", Usage: "id of a row"},
 			&cli.StringFlag{Name: "benchmark", Usage: "name of a test benchmark, avg, all or a stratum"},
 			&cli.StringFlag{Name: "problem", Usage: "id of a test problem"},

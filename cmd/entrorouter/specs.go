@@ -89,24 +89,13 @@ func loadFrom(c *cli.Context, fsys fs.FS, name, arg string, changes spec.Changes
 		return nil, err
 	}
 	r.Named = shellWord(arg) + changeWords(changes)
-	for _, flag := range []string{"out", "data", "seeds"} {
+	for _, flag := range []string{"out", "data", "seeds", "partitions"} {
 		if c.IsSet(flag) {
 			r.Named += " --" + flag + " " + shellWord(fmt.Sprint(c.Value(flag)))
 		}
 	}
-	if !c.IsSet("seeds") {
-		return r, nil
-	}
-	n := c.Int("seeds")
-	if n < 1 || n > maxSeeds {
-		return nil, usageError{fmt.Errorf("--seeds %d: name how many trainings to average over, 1 to %d", n, maxSeeds)}
-	}
-	if r.Experiment.Recorded() {
-		return nil, usageError{fmt.Errorf("--seeds: spec %s trains once a fold and partition; set folds.seeds in a spec of your own", r.Experiment.Name)}
-	}
-	r.Experiment.Evaluate.Seeds = nil
-	for s := range n {
-		r.Experiment.Evaluate.Seeds = append(r.Experiment.Evaluate.Seeds, uint64(s)+1)
+	if err := setTrainings(c, &r.Experiment); err != nil {
+		return nil, err
 	}
 	return r, nil
 }

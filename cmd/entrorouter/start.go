@@ -111,8 +111,8 @@ func tryCommand() *cli.Command {
 				return usageError{errors.New("name the file of questions with --questions FILE")}
 			case c.Int("answer-tokens") < 1 || c.Int("answer-tokens") > cost.MaxTokens:
 				return usageError{fmt.Errorf("--answer-tokens %d: want 1 to %d", c.Int("answer-tokens"), cost.MaxTokens)}
-			case c.Int("runs") < 1 || c.Int("runs") > maxSeeds:
-				return usageError{fmt.Errorf("--runs %d: want 1 to %d", c.Int("runs"), maxSeeds)}
+			case c.Int("runs") < 1 || c.Int("runs") > maxTrainings:
+				return usageError{fmt.Errorf("--runs %d: want 1 to %d", c.Int("runs"), maxTrainings)}
 			}
 			name, err := starting.Name(c.String("name"), folder)
 			if err != nil {

@@ -115,6 +115,10 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 		untrained[m.RowID()] = methods.TrainsNothing(m.Name)
 	}
 	partitions := x.Recorded() // which their key seed counts
+	ourTraining, theirTraining := ours.Training, theirs.Training
+	if partitions {
+		ourTraining, theirTraining = measured.Seeds(), reference.Seeds()
+	}
 	if len(x.Evaluate.Seeds) == 1 && !partitions {
 		measured = withOnlySeed(measured, reference, x.Evaluate.Seeds[0])
 	}
@@ -125,7 +129,7 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 		SameProblems: out.SameProblems, SameMachine: out.SameMachine, SameNumerics: out.SameNumerics,
 		OtherTraining: func(m metrics.Measurement) bool {
 			// Without a method, lines of recordings and of the collapse are of trainings too, as those of contrasts are.
-			return oneEach && !slices.Equal(ours.Training, theirs.Training) && (m.Key("method") != "" || partitions || x.Collapse != nil)
+			return oneEach && !single(m) && !slices.Equal(ourTraining, theirTraining) && (m.Key("method") != "" || partitions || x.Collapse != nil)
 		},
 		// Probabilities of the large set may differ in their last digit between architectures, counts of answers not.
 		Untrained: func(m metrics.Measurement) bool {

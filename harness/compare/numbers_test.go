@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -63,6 +65,52 @@ func TestWhatHasToRepeatItselfDependsOnTheProcessorInXLAAlone(t *testing.T) {
 		}
 		if d := cmp.Diff(c.want, found); d != "" {
 			t.Errorf("%s beside %s (-want +got):\n%s", c.ours, c.reference, d)
+		}
+	}
+}
+
+// Of recorded questions that were divided otherwise nothing has to repeat itself but what each partition both have gives, and what trains
+// nothing.
+func TestOtherPartitionsNeedNotRepeatWhatIsOverAllOfThem(t *testing.T) {
+	r := &spec.Resolved{Experiment: spec.Experiment{
+		Name: "toy", Protocol: "folds", Evaluate: spec.Evaluate{Seeds: []uint64{1}},
+		Methods: []spec.Method{{Name: "fixed", ID: "cheapest"}, {Name: "logistic"}},
+	}}
+	// Every number of ours is another.
+	read := func(partitions int, digit string) *metrics.Set {
+		text := "# Made with seed 1 by backend go on amd64.\n" +
+			"BenchmarkContrast/experiment=toy/pool=p/row=logistic/versus=cheapest/benchmark=all 100 1." + digit + " mean-gain-difference-points\n" +
+			"BenchmarkRoute/experiment=toy/pool=p/method=logistic/benchmark=all 100 70." + digit + " accuracy-%\n"
+		for s := range partitions {
+			text += fmt.Sprintf("BenchmarkRoute/experiment=toy/pool=p/method=cheapest/benchmark=all/seed=%d 100 60.%s accuracy-%%\n", s, digit) +
+				fmt.Sprintf("BenchmarkRoute/experiment=toy/pool=p/method=logistic/benchmark=all/seed=%d 100 7%d.%s accuracy-%%\n", s, s, digit)
+		}
+		set, err := metrics.Read("toy", strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	all := map[string]metrics.Gate{
+		"/row=logistic/versus=cheapest/benchmark=all": metrics.Golden, "/method=logistic/benchmark=all": metrics.Golden,
+		"/method=cheapest/benchmark=all/seed=0": metrics.Exact, "/method=logistic/benchmark=all/seed=0": metrics.Golden,
+	}
+	other := maps.Clone(all)
+	other["/row=logistic/versus=cheapest/benchmark=all"], other["/method=logistic/benchmark=all"] = metrics.None, metrics.Seeds
+	for _, c := range []struct {
+		ours int
+		want map[string]metrics.Gate
+	}{{5, all}, {1, other}, {3, other}} {
+		found := map[string]metrics.Gate{}
+		for _, x := range Numbers(r, read(c.ours, "1"), read(5, "0")).Changes {
+			label := strings.TrimPrefix(x.Label, "Contrast/experiment=toy/pool=p")
+			label = strings.TrimPrefix(label, "Route/experiment=toy/pool=p")
+			if _, ok := c.want[label]; ok {
+				found[label] = x.Gate
+			}
+		}
+		if d := cmp.Diff(c.want, found); d != "" {
+			t.Errorf("%d partitions of 5 (-want +got):\n%s", c.ours, d)
 		}
 	}
 }

@@ -19,7 +19,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/crash"
-	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/present"
@@ -52,6 +51,7 @@ type recorded struct {
 	right     [][]bool // [A][Q] whether the first of the runs that may be learned from is right
 	scored    int      // runs of every question and model
 	problems  []routing.Problem
+	again     int   // questions that share the fold of another of their text
 	columns   []int // [M] index of each expert among the candidates of the recording
 	probe     int   // -1: none, the gate never opens
 	partition []*partition
@@ -92,10 +92,14 @@ func newFolds(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	if err != nil {
 		return nil, err
 	}
+	partitions := "1 partition"
+	if n := len(x.Folds.Seeds); n != 1 {
+		partitions = fmt.Sprintf("%d partitions", n)
+	}
 	run.Head = []string{
 		" " + x.Title + ".",
-		fmt.Sprintf(" %d-fold cross-validation, %d partitions. Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, and partitions, as trainings that share their questions (Nadeau and Bengio).",
-			x.Folds.K, len(x.Folds.Seeds), 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
+		fmt.Sprintf(" %d-fold cross-validation, %s. Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, and partitions, as trainings that share their questions (Nadeau and Bengio).",
+			x.Folds.K, partitions, 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
 		fmt.Sprintf(" Prices: %s, %s; every cost inherits them.", x.Prices, r.Prices.Basis),
 	}
 	for _, f := range r.Recordings() {
@@ -179,6 +183,11 @@ func (c *recorded) read(ctx context.Context, files *recording.Reader) (err error
 			text += fmt.Sprintf("\n%c. %s", 'A'+i, o)
 		}
 		c.problems = append(c.problems, routing.Problem{ID: q.ID, Benchmark: q.Benchmark, Split: routing.Test, Text: text, Gold: []string{q.Gold}, Options: q.Options})
+	}
+	for i, f := range firsts(c.problems) {
+		if f != i {
+			c.again++
+		}
 	}
 	return nil
 }
@@ -281,20 +290,6 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 	if x.Folds.K > len(c.problems) {
 		return nil, fmt.Errorf("%w: folds.k is %d, more than the questions of pool %s, %d; a fold has one at least", spec.ErrUsage, x.Folds.K, c.pool.Name, len(c.problems))
 	}
-	again := 0 // questions that share the fold of another of their text
-	for i, f := range firsts(c.problems) {
-		if f != i {
-			again++
-		}
-	}
-	source := func() *steps.Params {
-		p := c.Params(c.pool)
-		p.Recorded()
-		if again > 0 {
-			p.Code("asked_again", again)
-		}
-		return p
-	}
 	var trained []string // rows whose trainings are shown
 	for _, o := range x.Outputs {
 		if o.Kind == "training" {
@@ -316,8 +311,7 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 				return nil, err
 			}
 			f := &crossFit{row: row, method: method, shown: slices.Contains(trained, row.RowID())}
-			params := source()
-			params.Method(row, method)
+			params := c.labelled(row, method)
 			if methods.Policy(row.Name) {
 				params.Code("curve", true) // the entry has it, which those of older programs have not
 			}
@@ -327,13 +321,8 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 			if c.predicts(row) {
 				params.Code("rates", true)
 			}
-			params.Pick(explain.RootMethod, spec.Method{Kappa: c.kappa(row)}, "kappa")
-			if knowsOthers(row) {
-				params.Code("knows", "labels")
-			}
-			params.Spec("folds.k", "folds.probe")
+			params.Spec("folds.k")
 			params.Pick("", spec.Experiment{Folds: spec.Folds{Seeds: []uint64{s}}}, "folds.seeds")
-			params.Seeds(x.Evaluate.Seeds[0])
 			f.Step, err = c.Add(fmt.Sprintf("crossfit %s %s partition=%d", c.pool.Name, row.RowID(), s), "crossfit", crossFitVersion, params, nil,
 				func(ctx context.Context, d *store.Draft) error { return c.crossFit(ctx, p, f, d) })
 			if err != nil {
@@ -350,12 +339,12 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 		}
 		c.partition = append(c.partition, p)
 	}
-	what, err := c.planOutcomes(source())
+	what, err := c.planOutcomes(c.source())
 	if err != nil {
 		return nil, err
 	}
 	inputs = append(inputs, what.As(book.OfArena("outcomes", book.Recorded, "")))
-	params := source()
+	params := c.source()
 	params.PoolName()
 	params.Rows(x.Methods, "versus")
 	params.Spec("folds.seeds", "folds.probe", "folds.whole", "folds.versus", "folds.predictions", "evaluate.bootstrap", "evaluate.confidence", "seed")
@@ -369,7 +358,7 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 		if o.Kind != "training" {
 			continue
 		}
-		s, err := c.planCurves(source(), present.CurveRows(o))
+		s, err := c.planCurves(c.source(), present.CurveRows(o))
 		if err != nil {
 			return nil, err
 		}
@@ -378,6 +367,16 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 		}
 	}
 	return measured, nil
+}
+
+// source are the params of all that is read from the recording.
+func (c *recorded) source() *steps.Params {
+	p := c.Params(c.pool)
+	p.Recorded()
+	if c.again > 0 {
+		p.Code("asked_again", c.again)
+	}
+	return p
 }
 
 // method is what a row is fitted with.

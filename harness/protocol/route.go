@@ -4,9 +4,7 @@ package protocol
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -15,7 +13,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/recording"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
 )
@@ -39,7 +36,7 @@ type Routed struct {
 // router of its run byte for byte. Profiles are read from the store and measured first if it does not have them. What the router leaves (checkpoint,
 // curves, trajectories of a served policy) goes to dir, nowhere if it is empty.
 //
-// Under protocol folds no fit is kept: the row is fitted to all questions of the pool, of which the spec must have one.
+// Under protocol folds the row is fitted to all questions of the pool, of which the spec must have one, and stored.
 func Route(ctx context.Context, r *spec.Resolved, o steps.Options, row string, queries []routing.Query, dir string) ([]Routed, error) {
 	if r.Experiment.Protocol == "folds" {
 		return routeRecorded(ctx, r, o, row, queries, dir)
@@ -181,7 +178,7 @@ func routableRow(x *spec.Experiment, row string) (int, error) {
 }
 
 // routeRecorded is Route by a row of recorded answers.
-func routeRecorded(ctx context.Context, r *spec.Resolved, o steps.Options, row string, queries []routing.Query, dir string) (out []Routed, err error) {
+func routeRecorded(ctx context.Context, r *spec.Resolved, o steps.Options, row string, queries []routing.Query, dir string) ([]Routed, error) {
 	x := &r.Experiment
 	i, err := routableRow(x, row)
 	switch {
@@ -203,29 +200,16 @@ func routeRecorded(ctx context.Context, r *spec.Resolved, o steps.Options, row s
 	if err != nil {
 		return nil, err
 	}
-	m := x.Methods[i]
-	method, err := c.method(m)
+	w, err := c.whole(x.Methods[i])
 	if err != nil {
 		return nil, err
 	}
-	train := make([]int, len(c.problems))
-	for q := range train {
-		train[q] = q
-	}
-	if train, err = c.fewer(train, m.Train, x.Folds.Seeds[0]); err != nil {
+	router, done, err := w.router(ctx, dir)
+	if err != nil {
 		return nil, err
 	}
-	set := c.trainSet(train, m)
-	router, err := method.Fit(ctx, set, routing.Work{Seed: seed.Seed(x.Evaluate.Seeds[0]).Derive("all questions"), Dir: dir, Log: c.Options.Log, Say: c.Options.Progress.Say})
-	if unfit := (*routing.Unfit)(nil); errors.As(err, &unfit) {
-		return nil, fmt.Errorf("%w: row %s could not be fitted: %s; name another row", spec.ErrUsage, row, unfit.Why)
-	} else if err != nil {
-		return nil, err
-	}
-	if closer, ok := router.(io.Closer); ok {
-		defer func() { err = errors.Join(err, closer.Close()) }()
-	}
-	return decided(ctx, x, m, c.pool.Experts, meanDollars(c.pool.Experts, set.RL), router, queries)
+	defer done()
+	return decided(ctx, x, w.row, c.pool.Experts, meanDollars(c.pool.Experts, w.set.RL), router, queries)
 }
 
 // route is Route with a fit.
