@@ -119,7 +119,7 @@ func TestAnExportedRowDecidesTheSameHereAndBehindAServer(t *testing.T) {
 		if err != nil || done.Seed != 1 {
 			t.Fatalf("%+v, %v", done, err)
 		}
-		routed, err := protocol.Route(t.Context(), r, Options{Out: out}, "entrorouter", exportQueries, "")
+		routed, err := protocol.Route(t.Context(), r, Options{Out: out}, protocol.By{Row: "entrorouter"}, exportQueries)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestAnExportedRowThatWritesDecidesTheSameHereAndBehindAServer(t *testing.T)
 	if _, err := (protocol.Export{Row: "sft", Dir: dir, As: lm.Export{DType: safetensors.F32}}).Write(t.Context(), r, Options{Out: out}); err != nil {
 		t.Fatal(err)
 	}
-	routed, err := protocol.Route(t.Context(), r, Options{Out: out}, "sft", exportQueries, "")
+	routed, err := protocol.Route(t.Context(), r, Options{Out: out}, protocol.By{Row: "sft"}, exportQueries)
 	if err != nil {
 		t.Fatal(err)
 	}

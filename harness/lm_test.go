@@ -152,7 +152,7 @@ func TestALanguageModelThatIsStoppedGoesOnToTheSameBytes(t *testing.T) {
 			t.Errorf("what is left of unfinished trainings in %s: %v", dir, left)
 		}
 	}
-	routed, err := protocol.Route(t.Context(), r, Options{Out: out}, "entrorouter", []routing.Query{{Problem: routing.Problem{ID: "easy", Text: "What is 1 + 1?"}}}, "")
+	routed, err := protocol.Route(t.Context(), r, Options{Out: out}, protocol.By{Row: "entrorouter"}, []routing.Query{{Problem: routing.Problem{ID: "easy", Text: "What is 1 + 1?"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,7 +59,7 @@ func TestRowsThatAskSeveralExpertsGoThroughTheEngine(t *testing.T) {
 	if !strings.Contains(text, "how often routers that may answer themselves ask") || !strings.Contains(text, "Multi-round") {
 		t.Errorf("no table of calls in\n%s", text)
 	}
-	routed, err := protocol.Route(t.Context(), r, Options{Out: out}, "xrouter", []routing.Query{{Problem: routing.Problem{ID: "new", Text: "What is 1 + 1?"}}}, "")
+	routed, err := protocol.Route(t.Context(), r, Options{Out: out}, protocol.By{Row: "xrouter"}, []routing.Query{{Problem: routing.Problem{ID: "new", Text: "What is 1 + 1?"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

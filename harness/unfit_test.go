@@ -40,7 +40,7 @@ func TestARowThatCannotBeFittedEndsNoOther(t *testing.T) {
 	if !strings.Contains(text, "could not be fitted: no problem is left for Stage II") {
 		t.Errorf("the reason is not in the tables:\n%s", text)
 	}
-	_, err := protocol.Route(t.Context(), r, Options{Out: out}, "entrorouter", nil, "")
+	_, err := protocol.Route(t.Context(), r, Options{Out: out}, protocol.By{Row: "entrorouter"}, nil)
 	if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "row entrorouter could not be fitted: no problem is left for Stage II") {
 		t.Errorf("routing by it: %v", err)
 	}

@@ -34,6 +34,7 @@ type carriedOut struct {
 	named   string   // as a command line names it
 	printed string   // its tables and what was written
 	verdict string   // whether a router pays, of experiments that say so
+	route   string   // command that routes by the router that pays; empty: none does, or nothing says so
 }
 
 // holdAgainst compares measurements with those of a folder and returns the account as a file; nil: the folder has none.
@@ -97,6 +98,11 @@ func finish(c *cli.Context, r *spec.Resolved, o harness.Options, folder, referen
 	var verdict strings.Builder
 	if err := present.Conclude(shown, &verdict); err != nil {
 		return nil, err
+	}
+	if best, ok, err := shown.Recommended(); err != nil {
+		return nil, err
+	} else if ok && !r.Changes.Any() { // route reads a spec as it stands
+		x.route = routeBy(c, r, best)
 	}
 	x.printed, x.verdict, x.Seconds = text.String(), verdict.String(), time.Since(began).Seconds()
 	return x, nil

@@ -3,8 +3,12 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/urfave/cli/v2"
+
+	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -43,6 +47,22 @@ func runs(dir string, specs ...*spec.Resolved) (commands []string) {
 		commands = append(commands, "entrorouter run"+names[flags]+flags+data[flags]+to)
 	}
 	return append(commands, ensembles...)
+}
+
+// routeBy is the command that routes by a router of a spec, as that was run.
+func routeBy(c *cli.Context, r *spec.Resolved, by present.Judged) string {
+	name, _ := unflagged(r.Named)
+	command := "entrorouter route " + name + " FILE"
+	for _, flag := range []string{"out", "data"} {
+		if c.IsSet(flag) {
+			command += " --" + flag + " " + shellWord(c.String(flag))
+		}
+	}
+	command += " --row " + shellWord(by.Row)
+	if by.Budget > 0 {
+		command += fmt.Sprintf(" --budget %d", by.Budget)
+	}
+	return command
 }
 
 // unflagged divides how a command names a spec into the name and the flags, with a space before them.

@@ -33,6 +33,7 @@ func routeCommand() *cli.Command {
 			"each problem, so that trajectories are graded and have a reward, and --runs for groups.",
 		Flags: append(runFlags(),
 			&cli.StringFlag{Name: "row", Value: methods.ReferenceRow, Usage: "id of the row whose router decides"},
+			&cli.Float64Flag{Name: "budget", DefaultText: "where the row stands", Usage: "set the row's knob to spend `PERCENT` of the dearest expert's dollars on the training problems"},
 			&cli.IntFlag{Name: "runs", Value: 1, Usage: "decide on each problem this many times"},
 			&cli.StringFlag{Name: "server", Usage: "ask the exported model behind the OpenAI-compatible server at `URL`, which ends in /v1"},
 			&cli.StringFlag{Name: "model", Usage: "`NAME` by which that server knows it", DefaultText: "the only one that it serves"},
@@ -71,19 +72,22 @@ func routeCommand() *cli.Command {
 			switch {
 			case server.URL == "" && (c.IsSet("server") || c.IsSet("model")):
 				return usageError{errors.New("--model names a model of a server: say with --server which one")}
-			case server.URL != "" && (c.Bool("offline") || c.String("dir") != ""):
-				return usageError{errors.New("--server asks a server and leaves nothing: leave --offline and --dir out")}
+			case server.URL != "" && (c.Bool("offline") || c.String("dir") != "" || c.IsSet("budget")):
+				return usageError{errors.New("--server asks a server and leaves nothing: leave --offline, --dir and --budget out")}
+			case c.IsSet("budget") && !(c.Float64("budget") > 0 && c.Float64("budget") <= 100):
+				return usageError{fmt.Errorf("--budget %v: want percent of what the dearest expert costs, above 0 and at most 100", c.Float64("budget"))}
 			}
-			if dir := c.String("dir"); dir != "" {
-				if err := os.MkdirAll(dir, 0o777); err != nil {
+			by := protocol.By{Row: c.String("row"), Budget: c.Float64("budget"), Dir: c.String("dir")}
+			if by.Dir != "" {
+				if err := os.MkdirAll(by.Dir, 0o777); err != nil {
 					return usageError{err}
 				}
 			}
 			var routed []protocol.Routed
 			if server.URL != "" {
-				routed, err = protocol.RouteOnServer(c.Context, r, options(c), c.String("row"), server, queries)
+				routed, err = protocol.RouteOnServer(c.Context, r, options(c), by.Row, server, queries)
 			} else {
-				routed, err = protocol.Route(c.Context, r, options(c), c.String("row"), queries, c.String("dir"))
+				routed, err = protocol.Route(c.Context, r, options(c), by, queries)
 			}
 			if err != nil {
 				return err

@@ -93,6 +93,11 @@ func (s *runSummary) write(w io.Writer, printed bool) error {
 		fmt.Fprintf(&b, "Tables, figures and measurements: %s (%s)\n", s.Folder, counted(len(files), "1 file", "%d files"))
 	}
 	b.WriteString(s.next)
+	for _, x := range s.Experiments {
+		if x.route != "" {
+			fmt.Fprintf(&b, "Route questions of your own as the last line says: %s\n", x.route)
+		}
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

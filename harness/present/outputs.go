@@ -23,7 +23,7 @@ func outputs() []output {
 		{kind: "rounds", figures: (*Run).roundsFigure},
 		{kind: "calibration", figures: (*Run).calibrationFigure},
 		{kind: "phase", figures: (*Run).phaseFigure},
-		{kind: "verdict", text: (*Run).verdictText},
+		{kind: kindVerdict, text: (*Run).verdictText},
 	}
 }
 

@@ -17,6 +17,9 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
+// kindVerdict is the output that says whether a router pays.
+const kindVerdict = "verdict"
+
 // toldApart is a difference of accuracy that is worth knowing of, in points.
 const toldApart = 2.0
 
@@ -45,6 +48,7 @@ type Verdict struct {
 	Best      Judged   // the router that the finding is about; zero for TooFew and Undefined
 	Flip      []string // ids of the experts of the coin flip that costs what Best costs
 	Needed    int      // about how many scored questions tell differences of toldApart points; 0: these do, or nobody knows
+	Spread    bool     // these do not, since trainings are few that differ: most of an interval's width is theirs
 
 	experts, routers []Judged
 	strongest        Judged
@@ -53,15 +57,18 @@ type Verdict struct {
 // Judged is a row, an expert that is always asked or a router.
 type Judged struct {
 	Label    string
-	Accuracy Range // percent
-	Share    Range // dollars in percent of the dearest expert's
-	Dollars  Range // of 1,000 questions; zero where dollars are not measured
-	Gain     Range // points of accuracy above the coin flip of the same cost
-	Beside   Range // points of accuracy above the strongest expert's
-	Saving   Range // percent of the strongest expert's dollars, which are taken as known where it is not the dearest
+	Row      string // id
+	Budget   int    // percent of the dearest expert's dollars that its knob is set to spend; 0: it stands where it is
+	Accuracy Range  // percent
+	Share    Range  // dollars in percent of the dearest expert's
+	Dollars  Range  // of 1,000 questions; zero where dollars are not measured
+	Gain     Range  // points of accuracy above the coin flip of the same cost
+	Beside   Range  // points of accuracy above the strongest expert's
+	Saving   Range  // percent of the strongest expert's dollars, which are taken as known where it is not the dearest
 
 	line    metrics.Measurement
 	trained trained
+	spread  float64 // of the square of a widened interval's reach, the share that is of trainings
 }
 
 // Range is a number with its interval.
@@ -128,6 +135,16 @@ func (r *Run) verdictText(o spec.Output) (string, error) {
 		b.WriteString(strings.Join(paragraphs, "\n") + "\n")
 	}
 	return b.String(), nil
+}
+
+// Recommended is the router by which the verdict on the only pool pays; ok: there is one.
+func (r *Run) Recommended() (router Judged, ok bool, err error) {
+	i := slices.IndexFunc(r.Spec.Experiment.Outputs, func(o spec.Output) bool { return o.Kind == kindVerdict })
+	if i < 0 || len(r.Spec.Pools) != 1 {
+		return Judged{}, false, nil
+	}
+	v, err := r.verdict(r.Spec.Pools[0], r.Spec.Experiment.Outputs[i].Rows)
+	return v.Best, v.Finding == Saves || v.Finding == Above, err
 }
 
 // ofVerdict is what the template of a verdict fills in.
@@ -206,7 +223,8 @@ func (r *Run) verdict(pool spec.Pool, rows []string) (v Verdict, err error) {
 	v.Routers, v.Strongest, v.strongest = len(v.routers), ids[strongest], v.experts[strongest]
 	for i := range v.routers {
 		j := &v.routers[i]
-		widen := j.trained.widening(v.Routers, v.Questions, r.Spec.Experiment.Evaluate.Confidence)
+		var widen float64
+		widen, j.spread = j.trained.widening(v.Routers, v.Questions, r.Spec.Experiment.Evaluate.Confidence)
 		j.Gain = j.Gain.wider(widen)
 		j.Beside = r.beside(*j, v.strongest, v.Strongest == r.strongest(pool)).wider(widen)
 		if j.line.Name == "" { // a setting, whose share is of the dearest expert's dollars
@@ -239,17 +257,22 @@ func (v *Verdict) find() {
 	default:
 		v.Finding, v.Best = Level, slices.MaxFunc(v.routers, least(func(j Judged) float64 { return j.Gain.Number }))
 	}
-	half := v.Best.Gain.half()
+	half, spread := v.Best.Gain.half(), v.Best.spread
 	switch v.Finding {
 	case Saves:
 		half = max(half, v.Best.Beside.half())
 	case Level: // what always asks one expert has no width, and says nothing of the others
 		for _, j := range v.routers {
-			half = max(half, j.Gain.half())
+			if j.Gain.half() > half {
+				half, spread = j.Gain.half(), j.spread
+			}
 		}
 	}
-	// The width of an interval goes with the root of the number of questions.
-	if half > toldApart {
+	switch {
+	case half <= toldApart:
+	case spread > 0.5:
+		v.Spread = true
+	default: // the width of an interval goes with the root of the number of questions
 		needed := float64(v.Questions) * math.Pow(half/toldApart, 2)
 		digits := math.Pow(10, math.Floor(math.Log10(needed)))
 		v.Needed = int(math.Ceil(needed/digits) * digits)
@@ -267,7 +290,7 @@ func (r *Run) judged(m spec.Method, pool spec.Pool) (j Judged, why string, err e
 			j.line = found
 		}
 	}
-	j.Label, j.trained = r.label(m), r.trained(j.line)
+	j.Label, j.Row, j.trained = r.label(m), m.RowID(), r.trained(j.line)
 	if j.line.Name == "" {
 		return j, "", fmt.Errorf("nothing was measured of row %s on all questions of pool %s", m.RowID(), pool.Name)
 	}
@@ -302,7 +325,7 @@ func (j Judged) settings(m spec.Method) []Judged {
 		accuracy, also := j.line.Value(fmt.Sprintf(units.QualityAt, percent))
 		if ok && also && gain.Bounded && accuracy.Bounded {
 			share := float64(percent)
-			all = append(all, Judged{Label: fmt.Sprintf("%s at %d%%", j.Label, percent), Accuracy: rangeOf(accuracy), Gain: rangeOf(gain), Share: Range{share, share, share}, trained: j.trained})
+			all = append(all, Judged{Label: fmt.Sprintf("%s at %d%%", j.Label, percent), Row: j.Row, Budget: percent, Accuracy: rangeOf(accuracy), Gain: rangeOf(gain), Share: Range{share, share, share}, trained: j.trained})
 		}
 	}
 	if all == nil {
@@ -366,18 +389,20 @@ func (r *Run) trained(line metrics.Measurement) (of trained) {
 	return of
 }
 
-// widening is how many times as wide an interval of the row is that holds for n numbers at once. An interval is made of Student's t of
-// questions and of trainings, added by the root of the sum of squares: each grows by its own t.
-func (t trained) widening(n, questions int, confidence float64) float64 {
+// widening is how many times as wide an interval of the row is that holds for n numbers at once, and what share of the square of that is
+// of trainings. An interval is made of Student's t of questions and of trainings, added by the root of the sum of squares: each grows by
+// its own t.
+func (t trained) widening(n, questions int, confidence float64) (by, spread float64) {
 	growth := func(df float64) float64 {
 		one, tail := metrics.Mean{Variance: 1, DF: df}, (1-confidence)/2
 		return one.Half(tail/float64(n)) / one.Half(tail)
 	}
-	byQuestions := growth(float64(max(questions-1, 1)))
+	ofQuestions := (1 - t.share) * math.Pow(growth(float64(max(questions-1, 1))), 2)
 	if t.share == 0 {
-		return byQuestions
+		return math.Sqrt(ofQuestions), 0
 	}
-	return math.Sqrt((1-t.share)*math.Pow(byQuestions, 2) + t.share*math.Pow(growth(t.df), 2))
+	ofTrainings := t.share * math.Pow(growth(t.df), 2)
+	return math.Sqrt(ofQuestions + ofTrainings), ofTrainings / (ofQuestions + ofTrainings)
 }
 
 // flip names the experts between whom a coin is flipped at a cost: one where the cheapest costs more or the dearest on the hull less.

@@ -21,15 +21,16 @@ func TestIntervalsOfSeveralRoutersAreWider(t *testing.T) {
 		routers   int
 		questions int
 		want      float64
+		spread    float64
 	}{
-		{"one router", trained{share: 0.3, df: 2}, 1, 50, 1},
-		{"many questions, one training", trained{}, 3, 1e7, 2.393980 / 1.959964},
-		{"three questions, one training", trained{}, 3, 3, two},
-		{"two trainings alone", trained{share: 1, df: 1}, 3, 1e7, one},
-		{"a quarter is of two trainings", trained{share: 0.25, df: 1}, 3, 3, math.Sqrt(0.75*two*two + 0.25*one*one)},
+		{"one router", trained{share: 0.3, df: 2}, 1, 50, 1, 0.3},
+		{"many questions, one training", trained{}, 3, 1e7, 2.393980 / 1.959964, 0},
+		{"three questions, one training", trained{}, 3, 3, two, 0},
+		{"two trainings alone", trained{share: 1, df: 1}, 3, 1e7, one, 1},
+		{"a quarter is of two trainings", trained{share: 0.25, df: 1}, 3, 3, math.Sqrt(0.75*two*two + 0.25*one*one), 0.25 * one * one / (0.75*two*two + 0.25*one*one)},
 	} {
-		if got := c.of.widening(c.routers, c.questions, 0.95); math.Abs(got-c.want) > 1e-4 {
-			t.Errorf("%s: %g, want %g", c.name, got, c.want)
+		if got, spread := c.of.widening(c.routers, c.questions, 0.95); math.Abs(got-c.want) > 1e-4 || math.Abs(spread-c.spread) > 1e-4 {
+			t.Errorf("%s: %g, of which %g is of trainings, want %g and %g", c.name, got, spread, c.want, c.spread)
 		}
 	}
 }
@@ -101,9 +102,14 @@ func (c judging) text(t *testing.T) string {
 		Experiment: spec.Experiment{Name: "mine", Protocol: "split", Prices: "mine", Evaluate: spec.Evaluate{Confidence: 0.95},
 			Methods: []spec.Method{fixed("small"), fixed("big"), {Name: "logistic", Label: "Logistic"}}},
 	}}
-	text, err := r.verdictText(spec.Output{Kind: "verdict", File: "mine", Rows: []string{"logistic"}})
+	r.Spec.Experiment.Outputs = []spec.Output{{Kind: "verdict", File: "mine", Rows: []string{"logistic"}}}
+	text, err := r.verdictText(r.Spec.Experiment.Outputs[0])
 	if err != nil {
 		t.Fatal(err)
+	}
+	best, pays, err := r.Recommended()
+	if says := strings.Contains(text, "saves"); err != nil || pays != says || pays && (best.Row != "logistic" || best.Budget != 0) {
+		t.Errorf("recommended is %+v, %v, %v beside:\n%s", best, pays, err, text)
 	}
 	return text
 }
@@ -142,5 +148,27 @@ func TestAVerdictNeedsGains(t *testing.T) {
 	r := &Run{Spec: &spec.Resolved{Experiment: spec.Experiment{Methods: []spec.Method{{Name: "random"}}}}, Measurements: &metrics.Set{}}
 	if got, want := said(t, "verdict", ofVerdict{r.words(), v}), "Whether a router pays cannot be said: the strongest expert cost nothing."; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Where trainings make an interval wide more questions would not help, and more trainings do.
+func TestAWideVerdictSaysWhatNarrowsIt(t *testing.T) {
+	for _, c := range []struct {
+		spread float64
+		want   string
+	}{
+		{0.4, "100 scored questions are too few to tell differences of 2 points; about 900 would do."},
+		{0.6, "Most of the width of such intervals is the spread over 3 partitions: run it again with --partitions 10."},
+	} {
+		level := Judged{Label: "Logistic", Gain: Range{0.5, -5.5, 6.5}, Share: Range{100, 100, 100}, spread: c.spread}
+		v := Verdict{Questions: 100, Routers: 1, Strongest: "big", Flip: []string{"big"}, routers: []Judged{level}}
+		v.find()
+		r := &Run{Measurements: &metrics.Set{}, Spec: &spec.Resolved{
+			Pools:      []spec.Pool{{Name: "mine", Kind: "recorded", Recorded: &spec.Recorded{}}},
+			Experiment: spec.Experiment{Protocol: "folds", Evaluate: spec.Evaluate{Confidence: 0.95}, Folds: spec.Folds{Seeds: []uint64{0, 1, 2}}},
+		}}
+		if got := said(t, "verdict", ofVerdict{r.words(), v}); !strings.HasSuffix(got, "beside it. "+c.want) {
+			t.Errorf("%g of the width is of trainings: %s\nwant %s", c.spread, got, c.want)
+		}
 	}
 }

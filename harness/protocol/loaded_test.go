@@ -51,7 +51,7 @@ func TestAMatchedRowIsLoadedAndAnOldFitIsFittedAgain(t *testing.T) {
 		if of.method = stored; old {
 			of.method = without
 		}
-		got, err := e.route(t.Context(), f, routeQueries(), "")
+		got, err := e.route(t.Context(), f, By{}, routeQueries())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,15 +31,20 @@ type Routed struct {
 	MS     float64 `json:"ms,omitempty"`     // a language model's: milliseconds of the whole call a query, compiling included
 }
 
+// By says which router decides, and where it stands.
+type By struct {
+	Row    string  // id
+	Budget float64 // percent of the dearest expert's dollars on the training problems that the row's knob is set to spend there; 0: the row stands where it is
+	Dir    string  // where the router leaves what it leaves: checkpoint, curves, trajectories of a served policy; empty: nowhere
+}
+
 // Route routes queries by the router of one row of an experiment. A trained router is loaded from its stored fit. A row
 // whose fit is not stored or left nothing to load, or whose kind is no methods.Loader, is fitted, which makes again the
-// router of its run byte for byte. Profiles are read from the store and measured first if it does not have them. What the router leaves (checkpoint,
-// curves, trajectories of a served policy) goes to dir, nowhere if it is empty.
-//
+// router of its run byte for byte. Profiles are read from the store and measured first if it does not have them. //
 // Under protocol folds the row is fitted to all questions of the pool, of which the spec must have one, and stored.
-func Route(ctx context.Context, r *spec.Resolved, o steps.Options, row string, queries []routing.Query, dir string) ([]Routed, error) {
+func Route(ctx context.Context, r *spec.Resolved, o steps.Options, by By, queries []routing.Query) ([]Routed, error) {
 	if r.Experiment.Protocol == "folds" {
-		return routeRecorded(ctx, r, o, row, queries, dir)
+		return routeRecorded(ctx, r, o, by, queries)
 	}
 	if err := oneRouter(r); err != nil {
 		return nil, err
@@ -49,11 +54,11 @@ func Route(ctx context.Context, r *spec.Resolved, o steps.Options, row string, q
 		return nil, err
 	}
 	defer run.Close()
-	f, err := run.split.routable(row)
+	f, err := run.split.routable(by.Row)
 	if err != nil {
 		return nil, err
 	}
-	return run.split.route(ctx, f, queries, dir)
+	return run.split.route(ctx, f, by, queries)
 }
 
 // Server is an OpenAI-compatible server that has an exported router.
@@ -178,9 +183,9 @@ func routableRow(x *spec.Experiment, row string) (int, error) {
 }
 
 // routeRecorded is Route by a row of recorded answers.
-func routeRecorded(ctx context.Context, r *spec.Resolved, o steps.Options, row string, queries []routing.Query, dir string) ([]Routed, error) {
+func routeRecorded(ctx context.Context, r *spec.Resolved, o steps.Options, by By, queries []routing.Query) ([]Routed, error) {
 	x := &r.Experiment
-	i, err := routableRow(x, row)
+	i, err := routableRow(x, by.Row)
 	switch {
 	case err != nil:
 		return nil, err
@@ -204,28 +209,64 @@ func routeRecorded(ctx context.Context, r *spec.Resolved, o steps.Options, row s
 	if err != nil {
 		return nil, err
 	}
-	router, done, err := w.router(ctx, dir)
+	router, done, err := w.router(ctx, by.Dir)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	return decided(ctx, x, w.row, c.pool.Experts, meanDollars(c.pool.Experts, w.set.RL), router, queries)
+	usd := meanDollars(c.pool.Experts, w.set.RL)
+	if router, err = by.within(ctx, router, w.set.RL, usd); err != nil {
+		return nil, err
+	}
+	return decided(ctx, x, w.row, c.pool.Experts, usd, router, queries)
+}
+
+// within is a router with its knob set to the budget, on examples that cost each expert usd [M] on average. It says that the row has none.
+func (by By) within(ctx context.Context, router routing.Router, examples []routing.Example, usd []float64) (routing.Router, error) {
+	if by.Budget == 0 {
+		return router, nil
+	}
+	frontier, ok := router.(routing.Frontier)
+	if !ok {
+		return nil, fmt.Errorf("%w: row %s has no knob that a budget could set; leave the budget out, or name another row", spec.ErrUsage, by.Row)
+	}
+	return routing.Match(ctx, frontier, examples, by.Budget/100*usd[len(usd)-1])
 }
 
 // route is Route with a fit.
-func (e *experiment) route(ctx context.Context, f *fit, queries []routing.Query, dir string) ([]Routed, error) {
-	router, done, err := f.router(ctx, dir)
+func (e *experiment) route(ctx context.Context, f *fit, by By, queries []routing.Query) ([]Routed, error) {
+	router, done, err := f.router(ctx, by.Dir)
 	defer done()
+	if err == nil && by.Budget != 0 {
+		router, err = e.within(ctx, by, router)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return e.decide(ctx, f, router, queries)
 }
 
+// within sets the knob of a router on the problems of Stage II.
+func (e *experiment) within(ctx context.Context, by By, router routing.Router) (routing.Router, error) {
+	if e.sftProfile == nil {
+		return nil, e.unpriced(by.Row)
+	}
+	train, err := e.trainSet(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return by.within(ctx, router, train.RL, meanDollars(e.pool.Experts, train.RL))
+}
+
+// unpriced says that what a question costs is not known.
+func (e *experiment) unpriced(row string) error {
+	return fmt.Errorf("%w: row %s: no row of experiment %s looks at a training problem, so what a question costs was not measured; route by an experiment with a trained row", spec.ErrUsage, row, e.Spec.Experiment.Name)
+}
+
 // decide routes queries by a router of a fit.
 func (e *experiment) decide(ctx context.Context, f *fit, router routing.Router, queries []routing.Query) ([]Routed, error) {
 	if e.sftProfile == nil {
-		return nil, fmt.Errorf("%w: row %s: no row of experiment %s looks at a training problem, so what a question costs was not measured; route by an experiment with a trained row", spec.ErrUsage, f.row.RowID(), e.Spec.Experiment.Name)
+		return nil, e.unpriced(f.row.RowID())
 	}
 	usd, err := e.meanDollars(ctx)
 	if err != nil {

@@ -47,7 +47,7 @@ func TestRouteLoadsTheStoredFit(t *testing.T) {
 				t.Fatal(err)
 			}
 			f.method = untrained{f.method.(methods.Loader), f.method, t}
-			if _, err := e.route(t.Context(), f, routeQueries(), t.TempDir()); err != nil {
+			if _, err := e.route(t.Context(), f, By{Dir: t.TempDir()}, routeQueries()); err != nil {
 				t.Error(err)
 			}
 		})
@@ -55,7 +55,7 @@ func TestRouteLoadsTheStoredFit(t *testing.T) {
 	routed := func(dir string) (all [][]Routed) {
 		t.Helper()
 		for _, row := range []string{"sft", "entrorouter"} {
-			got, err := Route(t.Context(), r, steps.Options{Out: out}, row, routeQueries(), filepath.Join(dir, row))
+			got, err := Route(t.Context(), r, steps.Options{Out: out}, By{Row: row, Dir: filepath.Join(dir, row)}, routeQueries())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -111,7 +111,7 @@ func TestRouteSaysWhatToDoWithAFitThatCannotBeLoaded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = e.route(t.Context(), f, routeQueries(), "")
+	_, err = e.route(t.Context(), f, By{}, routeQueries())
 	want := "remove " + entry.Dir + " and run the experiment again: entrorouter run tiny"
 	if !errors.Is(err, steps.ErrIncomplete) || !strings.Contains(err.Error(), "no config.json") || !strings.Contains(err.Error(), want) {
 		t.Errorf("error is %v, want one that ends: %s", err, want)

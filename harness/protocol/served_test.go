@@ -178,7 +178,7 @@ func TestRowsBehindAServerAreScoredByTheirTrajectories(t *testing.T) {
 	}
 	left := t.TempDir()
 	p := a.Queries[0].Problem
-	routed, err := Route(t.Context(), r, steps.Options{Out: out}, "xrouter", []routing.Query{{Problem: p}, {Problem: p, Run: 1}, {Problem: p, Run: 2}}, left)
+	routed, err := Route(t.Context(), r, steps.Options{Out: out}, By{Row: "xrouter", Dir: left}, []routing.Query{{Problem: p}, {Problem: p, Run: 1}, {Problem: p, Run: 2}})
 	if err != nil {
 		t.Fatal(err)
 	}

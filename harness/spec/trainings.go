@@ -25,3 +25,6 @@ func (t Trainings) UpTo(n int) (all []uint64) {
 	}
 	return all
 }
+
+// More is a number of trainings over which a spread is known well: ten, or twice as many as there are.
+func (t Trainings) More() int { return max(10, 2*len(*t.Of)) }
