@@ -18,7 +18,7 @@ import (
 
 // methodLine is the line of a method in the list of package methods: its marker is the next one.
 func methodLine() string {
-	return fmt.Sprintf(`{name: "second", section: underHeuristics, marker: %d, build: newSecond},`, len(methods.Marked()))
+	return fmt.Sprintf(`{name: "second", says: "the second cheapest expert, always", section: underHeuristics, marker: %d, blind: true, build: newSecond},`, len(methods.Marked()))
 }
 
 // figureLine is the line of a kind of figure in the list of package present.
@@ -62,6 +62,15 @@ func TestAMethodAndAFigureAreTheirFilesAndALine(t *testing.T) {
 		"harness/present/bars.go": "bars_shown.go", "harness/present/captions/bars.tmpl": "bars.tmpl",
 	} {
 		overlay.Replace[filepath.Join(root, filepath.FromSlash(path))] = filepath.Join(here, "testdata", "contributing", file)
+		if filepath.Ext(file) != ".go" {
+			continue
+		}
+		switch head := headOf(t, file, walked(t, file)); { // as the tests want of every file, and of one of a row
+		case head == "":
+			t.Errorf("%s does not say at its top what it is for", file)
+		case strings.HasPrefix(path, "harness/methods/") && !strings.HasPrefix(head, "Row kind second: "):
+			t.Errorf("%s says at its top %q, want that it is row kind second", file, head)
+		}
 	}
 	for path, line := range map[string][2]string{
 		"harness/methods/methods.go": {"return []kind{\n", methodLine()},

@@ -2,7 +2,6 @@
 package main
 
 import (
-	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -38,12 +37,7 @@ func TestEveryFileSaysWhatItIsFor(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		files := token.NewFileSet()
-		file, err := parser.ParseFile(files, name, source, parser.PackageClauseOnly|parser.ParseComments)
-		if err != nil {
-			return err
-		}
-		if !saysItsUse(file) {
+		if headOf(t, name, source) == "" {
 			t.Errorf("%s does not say at its top what it is for", name)
 		}
 		return nil
@@ -53,12 +47,17 @@ func TestEveryFileSaysWhatItIsFor(t *testing.T) {
 	}
 }
 
-// saysItsUse reports whether a sentence stands before the package clause. Directives are no text of a comment.
-func saysItsUse(file *ast.File) bool {
+// headOf is what stands before the package clause of a file; empty: no sentence does. Directives are no text of a comment.
+func headOf(t *testing.T, name string, source []byte) string {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.PackageClauseOnly|parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, group := range file.Comments {
-		if group.Pos() < file.Package && strings.HasSuffix(strings.TrimSpace(group.Text()), ".") {
-			return true
+		if text := strings.TrimSpace(group.Text()); group.Pos() < file.Package && strings.HasSuffix(text, ".") {
+			return text
 		}
 	}
-	return false
+	return ""
 }

@@ -324,6 +324,9 @@ func TestAKindSaysAllOfItself(t *testing.T) {
 		if k.section == "" {
 			t.Errorf("%s has no section; tables need a heading for its rows", k.name)
 		}
+		if k.says == "" {
+			t.Errorf("%s does not say what it is; lists have it in a few words", k.name)
+		}
 		method := build(t, k.name, paramsOf(k.name))
 		if _, ok := method.(assuming); ok && !k.assumes {
 			t.Errorf("%s states assumptions and the list says it has none", k.name)

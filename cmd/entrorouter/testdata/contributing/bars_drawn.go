@@ -1,3 +1,5 @@
+// A bar a row: how high its accuracy is.
+
 package report
 
 import (

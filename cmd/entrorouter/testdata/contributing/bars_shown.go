@@ -1,3 +1,5 @@
+// Which rows have bars.
+
 package present
 
 import (

@@ -1,3 +1,5 @@
+// Row kind second: always the second cheapest expert.
+
 package methods
 
 import (
