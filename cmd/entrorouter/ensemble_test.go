@@ -41,12 +41,12 @@ func TestTheCommandEnsembleMakesTheCommittedFiles(t *testing.T) {
 	var members []ensemble.Member
 	for _, record := range records[1:] {
 		m := ensemble.Member{Pool: spec.Pool{Name: record[0]}}
-		for _, text := range record[1:] {
-			x, err := strconv.ParseFloat(text, 64)
-			if err != nil {
-				t.Fatal(err)
+		for k, of := range r.Experiment.Ensemble.Ranges() {
+			x, err := strconv.ParseFloat(record[1+k], 64)
+			if err != nil || records[0][1+k] != of.Knob {
+				t.Fatalf("column %q, want %q: %v", records[0][1+k], of.Knob, err)
 			}
-			m.Knobs = append(m.Knobs, x)
+			*of.Of(&m.Knobs) = x
 		}
 		members = append(members, m)
 	}

@@ -251,6 +251,23 @@ func (c *Study) Train(ctx context.Context, done func()) error {
 	return errors.Join(workers.Wait(), ctx.Err())
 }
 
+// quantities are what is measured of a snapshot: in runs.csv under the name of their column, in lines as a unit times scale.
+var quantities = []struct {
+	column, unit string
+	decimals     int
+	scale        float64
+	of           func(theory.Snapshot) float64
+}{
+	{"call-rate", units.CallRate, 2, 100, func(s theory.Snapshot) float64 { return s.CallRate }},
+	{"calls", "calls/query", 4, 1, func(s theory.Snapshot) float64 { return s.Calls }},
+	{"entropy", units.PolicyEntropy, 4, 1, func(s theory.Snapshot) float64 { return s.Entropy }},
+	{"accuracy", metrics.Accuracy, 2, 100, func(s theory.Snapshot) float64 { return s.Accuracy }},
+	{"accuracy-given-call", "accuracy-given-call-%", 2, 100, func(s theory.Snapshot) float64 { return s.AccuracyCall }},
+	{"accuracy-given-none", "accuracy-given-none-%", 2, 100, func(s theory.Snapshot) float64 { return s.AccuracyNone }},
+	{"cost", "cost/query", 4, 1, func(s theory.Snapshot) float64 { return s.Cost }},
+	{"reward", units.RewardUnit, 4, 1, func(s theory.Snapshot) float64 { return s.Reward }},
+}
+
 // measureRun measures one snapshot of a run: all problems and, where the figure or a reader asks for them, each
 // bucket and each expert. Where a curve starts and ends, single seeds have lines as well.
 func (c *Study) measureRun(name string, run *policyRun, at int) []metrics.Measurement {
@@ -260,21 +277,6 @@ func (c *Study) measureRun(name string, run *policyRun, at int) []metrics.Measur
 	}
 	over := func(logs [][]theory.Snapshot, unit string, decimals int, scale float64, of func(theory.Snapshot) float64) []metrics.Value {
 		return score.Ranged(logs, unit, decimals, func(log []theory.Snapshot) float64 { return scale * of(log[at]) })
-	}
-	quantities := []struct {
-		unit     string
-		decimals int
-		scale    float64
-		of       func(theory.Snapshot) float64
-	}{
-		{units.CallRate, 2, 100, func(s theory.Snapshot) float64 { return s.CallRate }},
-		{"calls/query", 4, 1, func(s theory.Snapshot) float64 { return s.Calls }},
-		{units.PolicyEntropy, 4, 1, func(s theory.Snapshot) float64 { return s.Entropy }},
-		{metrics.Accuracy, 2, 100, func(s theory.Snapshot) float64 { return s.Accuracy }},
-		{"accuracy-given-call-%", 2, 100, func(s theory.Snapshot) float64 { return s.AccuracyCall }},
-		{"accuracy-given-none-%", 2, 100, func(s theory.Snapshot) float64 { return s.AccuracyNone }},
-		{"cost/query", 4, 1, func(s theory.Snapshot) float64 { return s.Cost }},
-		{units.RewardUnit, 4, 1, func(s theory.Snapshot) float64 { return s.Reward }},
 	}
 	all := func(logs [][]theory.Snapshot) (values []metrics.Value) {
 		for _, q := range quantities {
@@ -417,10 +419,8 @@ func (c *Study) phases() []metrics.Measurement {
 
 // snapshot is a line of runs.csv.
 type snapshot struct {
-	run     string
-	seed    string
-	step    int
-	numbers []float64
+	run, seed string
+	theory.Snapshot
 }
 
 // WriteRuns writes every snapshot of every run and seed as CSV.
@@ -428,25 +428,23 @@ func (c *Study) WriteRuns(to io.Writer) error {
 	columns := []table.Column[snapshot]{
 		table.Text("run", func(s *snapshot) *string { return &s.run }),
 		table.Text("seed", func(s *snapshot) *string { return &s.seed }),
-		table.Int("step", func(s *snapshot) *int { return &s.step }),
+		table.Int("step", func(s *snapshot) *int { return &s.Step }),
 	}
-	names := []string{"call-rate", "calls", "entropy", "accuracy", "accuracy-given-call", "accuracy-given-none", "cost", "reward"}
-	for _, b := range c.c.Buckets {
-		names = append(names, "call-rate "+b.ID)
+	for _, q := range quantities {
+		columns = append(columns, table.Float(q.column, 6, func(s *snapshot) *float64 { x := q.of(s.Snapshot); return &x }))
 	}
-	for _, id := range c.ids() {
-		names = append(names, "call-rate "+id)
+	for i, b := range c.c.Buckets {
+		columns = append(columns, table.Float("call-rate "+b.ID, 6, func(s *snapshot) *float64 { return &s.Bucket[i] }))
 	}
-	for i, name := range names {
-		columns = append(columns, table.Float(name, 6, func(s *snapshot) *float64 { return &s.numbers[i] }))
+	for i, id := range c.ids() {
+		columns = append(columns, table.Float("call-rate "+id, 6, func(s *snapshot) *float64 { return &s.Expert[i] }))
 	}
 	w := table.NewWriter(to, columns)
 	for _, run := range slices.Concat(c.curves, c.sweep, c.controls) {
 		label := metrics.Measurement{Name: "Run", Keys: run.keys}.Label()
 		for k, log := range run.logs {
 			for _, s := range log {
-				numbers := slices.Concat([]float64{s.CallRate, s.Calls, s.Entropy, s.Accuracy, s.AccuracyCall, s.AccuracyNone, s.Cost, s.Reward}, s.Bucket, s.Expert)
-				w.Write(snapshot{label, strconv.FormatUint(c.seeds[k], 10), s.Step, numbers})
+				w.Write(snapshot{label, strconv.FormatUint(c.seeds[k], 10), s})
 			}
 		}
 	}

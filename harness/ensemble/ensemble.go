@@ -17,7 +17,7 @@ import (
 // Member is one pool of an ensemble.
 type Member struct {
 	Pool  spec.Pool
-	Knobs []float64 // in the order of spec.Ensemble.Ranges
+	Knobs spec.Drawn
 }
 
 // attempts bounds how often a pool's topics and strengths are drawn.
@@ -44,7 +44,7 @@ func Draw(e *spec.Ensemble, base spec.Pool, prices spec.Prices, s seed.Seed) ([]
 		strata := s.Derive("strata", r.Knob).Rand().Perm(e.Pools)
 		for i := range all {
 			share := (float64(strata[i]) + s.Derive("within", r.Knob, i).Uniform()) / float64(e.Pools)
-			all[i].Knobs = append(all[i].Knobs, at(r.Range, share))
+			*r.Of(&all[i].Knobs) = at(r.Range, share)
 		}
 	}
 	for i := range all {
@@ -69,12 +69,12 @@ func Draw(e *spec.Ensemble, base spec.Pool, prices spec.Prices, s seed.Seed) ([]
 // drawn is a simulation with the member's knobs, and topics and strengths of a seed.
 func (m *Member) drawn(x spec.Simulation, s seed.Seed) spec.Simulation {
 	k := m.Knobs
-	x.Text.Noise, x.Text.TopicLeak, x.ResidualSD, x.Tokens.Sigma = k[0], k[1], k[2], k[5]
-	x.Topics = normal(x.Topics, k[3], s.Derive("topics"))
+	x.Text.Noise, x.Text.TopicLeak, x.ResidualSD, x.Tokens.Sigma = k.Noise, k.TopicLeak, k.ResidualSD, k.TokensSigma
+	x.Topics = normal(x.Topics, k.TopicSD, s.Derive("topics"))
 	x.Experts = maps.Clone(x.Experts)
 	for id, skill := range x.Experts {
 		if skill.W != nil {
-			skill.W = normal(skill.W, k[4], s.Derive("strengths", id))
+			skill.W = normal(skill.W, k.StrengthSD, s.Derive("strengths", id))
 			x.Experts[id] = skill
 		}
 	}

@@ -51,15 +51,15 @@ func TestEveryStratumHasOnePool(t *testing.T) {
 		t.Fatal(d.err)
 	}
 	e, all := d.ensemble, d.members
-	for k, of := range e.Ranges() {
+	for _, of := range e.Ranges() {
 		seen := make([]int, pools)
 		for _, m := range all {
-			share := (m.Knobs[k] - of.From) / (of.To - of.From)
+			share := (*of.Of(&m.Knobs) - of.From) / (of.To - of.From)
 			if of.Scale == "log" {
-				share = math.Log(m.Knobs[k]/of.From) / math.Log(of.To/of.From)
+				share = math.Log(*of.Of(&m.Knobs)/of.From) / math.Log(of.To/of.From)
 			}
 			if share < 0 || share >= 1 {
-				t.Fatalf("%s of pool %s is %g, outside %g to %g", of.Knob, m.Pool.Name, m.Knobs[k], of.From, of.To)
+				t.Fatalf("%s of pool %s is %g, outside %g to %g", of.Knob, m.Pool.Name, *of.Of(&m.Knobs), of.From, of.To)
 			}
 			seen[int(share*pools)]++
 		}
@@ -86,10 +86,10 @@ func TestPoolsOfAnEnsembleReachThePapersFixedExpertsAndDiffer(t *testing.T) {
 	}
 	experts = append(experts, *probe)
 	for i, m := range all {
-		if !slices.Equal(m.Knobs, again[i].Knobs) || m.Pool.Simulation.Experts["qwen3-4b"].Offset["HMMT"] != again[i].Pool.Simulation.Experts["qwen3-4b"].Offset["HMMT"] {
+		if m.Knobs != again[i].Knobs || m.Pool.Simulation.Experts["qwen3-4b"].Offset["HMMT"] != again[i].Pool.Simulation.Experts["qwen3-4b"].Offset["HMMT"] {
 			t.Errorf("pool %s is another when it is drawn again", m.Pool.Name)
 		}
-		if m.Pool.Simulation.Text.Noise != m.Knobs[0] || m.Pool.Simulation.Text.SizeShown != base.Simulation.Text.SizeShown {
+		if m.Pool.Simulation.Text.Noise != m.Knobs.Noise || m.Pool.Simulation.Text.SizeShown != base.Simulation.Text.SizeShown {
 			t.Errorf("pool %s has texts of %+v", m.Pool.Name, m.Pool.Simulation.Text)
 		}
 		_, fits, err := sim.Calibrate(*m.Pool.Simulation, experts)

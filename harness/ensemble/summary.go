@@ -134,8 +134,8 @@ func ShareRecords(shares []Share) [][]string { return table.Records(shareColumns
 // PoolRecords are the lines of a CSV file, heads first, of which knobs every pool has.
 func PoolRecords(e *spec.Ensemble, members []Member) [][]string {
 	columns := []table.Column[Member]{table.Text("pool", func(m *Member) *string { return &m.Pool.Name })}
-	for i, r := range e.Ranges() {
-		columns = append(columns, table.Float(r.Knob, 4, func(m *Member) *float64 { return &m.Knobs[i] }))
+	for _, r := range e.Ranges() {
+		columns = append(columns, table.Float(r.Knob, 4, func(m *Member) *float64 { return r.Of(&m.Knobs) }))
 	}
 	return table.Records(columns, members)
 }

@@ -93,8 +93,8 @@ func (r *Run) pools(members []ensemble.Member) *report.Sheet {
 	}
 	for _, m := range members {
 		row := []report.Text{report.Say(m.Pool.Name)}
-		for _, v := range m.Knobs {
-			row = append(row, report.Say(fmt.Sprintf("%.3g", v)))
+		for _, x := range ranges {
+			row = append(row, report.Say(fmt.Sprintf("%.3g", *x.Of(&m.Knobs))))
 		}
 		g.Rows = append(g.Rows, row)
 	}

@@ -23,16 +23,24 @@ type Range struct {
 	Why   string  `yaml:"why"`                                // the reason for the range
 }
 
-// Ranges are the knobs of an ensemble with their ranges, in order.
-func (e *Ensemble) Ranges() []struct {
+// Drawn are the knobs of one pool of an ensemble.
+type Drawn struct{ Noise, TopicLeak, ResidualSD, TopicSD, StrengthSD, TokensSigma float64 }
+
+// Drawing is a knob of an ensemble with its range.
+type Drawing struct {
 	Knob string
 	Range
-} {
-	return []struct {
-		Knob string
-		Range
-	}{
-		{"noise", e.Noise}, {"topic_leak", e.TopicLeak}, {"residual_sd", e.ResidualSD}, {"topic_sd", e.TopicSD},
-		{"strength_sd", e.StrengthSD}, {"tokens_sigma", e.TokensSigma},
+	Of func(*Drawn) *float64 // where a pool has it
+}
+
+// Ranges are the knobs of an ensemble with their ranges, in order.
+func (e *Ensemble) Ranges() []Drawing {
+	return []Drawing{
+		{"noise", e.Noise, func(d *Drawn) *float64 { return &d.Noise }},
+		{"topic_leak", e.TopicLeak, func(d *Drawn) *float64 { return &d.TopicLeak }},
+		{"residual_sd", e.ResidualSD, func(d *Drawn) *float64 { return &d.ResidualSD }},
+		{"topic_sd", e.TopicSD, func(d *Drawn) *float64 { return &d.TopicSD }},
+		{"strength_sd", e.StrengthSD, func(d *Drawn) *float64 { return &d.StrengthSD }},
+		{"tokens_sigma", e.TokensSigma, func(d *Drawn) *float64 { return &d.TokensSigma }},
 	}
 }
