@@ -26,7 +26,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
-// kind is one method that a spec can name, with everything that tables, figures and the engine need to know of it: no
+// kind is one method that a spec can name, with everything that tables, figures and protocols need to know of it: no
 // other package names one.
 type kind struct {
 	name    string

@@ -74,7 +74,7 @@ type Servers interface {
 	// the server of a simulated pool and fails if an expert cannot be reached.
 	Pool(ctx context.Context) ([]experts.Endpoint, spec.Sampling, error)
 	// Chat returns a client of the given servers that asks nothing twice, not even after a kill, and obeys --offline.
-	// It fails if a server does not serve what it is to be asked for. The engine closes it.
+	// It fails if a server does not serve what it is to be asked for. Whoever gave the servers closes it.
 	Chat(ctx context.Context, endpoints []experts.Endpoint) (experts.Chatter, error)
 	// Progress shows that so many conversations are to be had. Both functions are to be called from the caller's goroutine.
 	Progress(what string, total int) (one func(), done func())

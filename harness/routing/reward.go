@@ -11,7 +11,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// StageTwoKappa returns the pass rates that Stage II works with: the measured ones, except that the strongest
+// StageTwoKappa returns the pass rates [M], each from 0 to 1, that Stage II works with: the measured ones, except that the strongest
 // expert's is 1 by decree when r.StrongestKappa is "one", as appendix C says. Stage I uses the measured rates.
 func StageTwoKappa(kappa []float64, strongest int, r spec.Reward) []float64 {
 	k := slices.Clone(kappa)
@@ -21,7 +21,7 @@ func StageTwoKappa(kappa []float64, strongest int, r spec.Reward) []float64 {
 	return k
 }
 
-// Utility returns mu(m,x) = kappa(m,x) - alpha*C(m) (equation 5).
+// Utility returns mu(m,x) = kappa(m,x) - alpha*C(m), [M], of pass rates [M] and costs c [M] in the experiment's unit (equation 5).
 func Utility(kappa, c []float64, alpha float64) []float64 {
 	mu := make([]float64, len(kappa))
 	for m := range mu {
@@ -30,7 +30,7 @@ func Utility(kappa, c []float64, alpha float64) []float64 {
 	return mu
 }
 
-// LogAnchor returns log pi_ref(m|x), the log-softmax of mu/T (equation 6).
+// LogAnchor returns log pi_ref(m|x), [M], the log-softmax of mu/T at a temperature above 0 (equation 6).
 func LogAnchor(mu []float64, t float64) []float64 {
 	top := slices.Max(mu)
 	var z float64
@@ -44,7 +44,7 @@ func LogAnchor(mu []float64, t float64) []float64 {
 	return lp
 }
 
-// TaskReward returns r(m,x) for every expert (equation 8): kappa*R_succ + (1-kappa)*R_fail, with R_succ of
+// TaskReward returns r(m,x), [M], of pass rates and costs [M] as Utility has them (equation 8): kappa*R_succ + (1-kappa)*R_fail, with R_succ of
 // appendix D.1 clamped below m_best and decaying above it; or, with r.Kind "sparse", the outcome reward of appendix D.2.
 // delta_max, "the maximum cost spread", is max C - min C. kappa is the one of StageTwoKappa.
 func TaskReward(kappa, c []float64, tau float64, strongest int, r spec.Reward) []float64 {
@@ -73,7 +73,7 @@ func TaskReward(kappa, c []float64, tau float64, strongest int, r spec.Reward) [
 	return out
 }
 
-// ShapedReward returns r(m,x) + beta*log pi_ref(m|x) (appendix B.2), with beta = a.Strength*a.T.
+// ShapedReward returns r(m,x) + beta*log pi_ref(m|x), [M] (appendix B.2), with beta = a.Strength*a.T.
 // Since log pi_ref = mu/T - log Z and the log Z of a problem is the same for every expert, group-normalised
 // advantages depend on beta/T alone.
 func ShapedReward(kappa, c []float64, tau float64, strongest int, r spec.Reward, a spec.Anchor) []float64 {

@@ -76,7 +76,8 @@ type Target struct {
 	Weight float64
 }
 
-// NewTarget builds the Stage I target of one problem (equations 1 to 3, appendix C).
+// NewTarget builds the Stage I target of one problem, a distribution [M], of the experts' pass rates [M] and the probe's, each from 0 to 1
+// (equations 1 to 3, appendix C).
 //
 //   - The gate is open when the probe's pass rate reaches tau; the target is then the cheapest expert of the pool.
 //     The text and appendix C say so; equation 3 says m_best, which differs when the cheapest fails where the probe passes.

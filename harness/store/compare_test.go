@@ -63,7 +63,7 @@ func TestTheRecipesOfAStageComeLastMadeFirst(t *testing.T) {
 		}
 		want = append(want, e.Key)
 	}
-	if err := os.MkdirAll(filepath.Join(s.Root(), "stages", "targets", "unreadable"), 0o777); err != nil {
+	if err := os.MkdirAll(filepath.Join(s.root, "stages", "targets", "unreadable"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	got, err := s.Recipes("targets")

@@ -57,7 +57,4 @@ func (db *Rollouts) Close() error {
 	return nil
 }
 
-// Path returns the path of the file.
-func (db *Rollouts) Path() string { return db.path }
-
 const rolloutsFile = "rollouts.db"

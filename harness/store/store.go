@@ -75,9 +75,6 @@ func (s *Store) Close() error {
 	return err
 }
 
-// Root returns the folder of the store.
-func (s *Store) Root() string { return s.root }
-
 func (s *Store) entryDir(k Key) string { return filepath.Join(s.root, "stages", k.Stage, k.Short()) }
 func (s *Store) draftDir(k Key) string { return filepath.Join(s.root, "tmp", k.String()) }
 

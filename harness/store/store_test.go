@@ -289,7 +289,7 @@ func TestCorruptEntriesAreReportedMovedAsideAndMadeAgain(t *testing.T) {
 			if again.Digest != first.Digest {
 				t.Errorf("digest %s, first %s", again.Digest, first.Digest)
 			}
-			if aside, _ := os.ReadDir(filepath.Join(s.Root(), "corrupt")); len(aside) != 1 {
+			if aside, _ := os.ReadDir(filepath.Join(s.root, "corrupt")); len(aside) != 1 {
 				t.Errorf("corrupt/ holds %v, want one entry", aside)
 			}
 		})
@@ -566,7 +566,7 @@ func TestIndexRoundTrip(t *testing.T) {
 	if err := s.WriteIndex("../main", nil); err == nil {
 		t.Error("an experiment name with a slash was accepted")
 	}
-	path := filepath.Join(s.Root(), "experiments", "main.txt")
+	path := filepath.Join(s.root, "experiments", "main.txt")
 	if err := os.WriteFile(path, []byte("profile\tnonsense\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,6 @@
 
 package sim
 
-// The simulated routers: stand-ins for language models that choose an expert from a prompt.
-
 import (
 	"context"
 	"fmt"
