@@ -45,7 +45,7 @@ func older(t *testing.T, dir string) (wrong int) {
 	if err := db.PutVerdicts(t.Context(), "older", all); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := sql.Open("sqlite", "file:"+db.Path())
+	raw, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "rollouts.db"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -480,7 +480,7 @@ func fullDisk(t *testing.T) {
 	if err := db.Close(); err == nil || !strings.Contains(err.Error(), "100 answers could not be written") {
 		t.Errorf("close: %v", err)
 	}
-	db = openDB(t, db.Path())
+	db = openDB(t, db.path)
 	run-- // space was freed: the same batch again
 	put(t, db, Scope{}, batch()...)
 	if got := len(collect(t, db.Responses(t.Context(), Scope{}))); got != stored+100 {

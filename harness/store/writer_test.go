@@ -78,7 +78,7 @@ func TestWhatCannotBeWrittenIsCounted(t *testing.T) {
 	for fault, wait := range map[error]time.Duration{syscall.ENOSPC: retryFor, syscall.EIO: retryFor, syscall.EROFS: 0} {
 		synctest.Test(t, func(t *testing.T) {
 			db := newDB(t)
-			path := db.Path()
+			path := db.path
 			fail := broken(db)
 			id, err := db.Begin(t.Context(), attempt)
 			if err != nil {
