@@ -133,7 +133,7 @@ alpha-curve: build
 
 recorded: build
 	$(BIN) fetch $(RECORDED) --data '$(DATA)'
-	$(call carry-out,$(RECORDED),--data '$(DATA)')
+	$(call carry-out,$(RECORDED),--data '$(DATA)' $(if $(PARTITIONS),--partitions $(PARTITIONS)))
 
 # One PDF of the tables and figures of every experiment that has measurements in figures/, those of the paper first. Needs pdflatex.
 paper-pdf: build

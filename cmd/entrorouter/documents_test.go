@@ -590,7 +590,7 @@ func ownVectors(t *testing.T, r *reader) {
 func fewerSteps(file string) func(*testing.T, *reader) {
 	return func(t *testing.T, r *reader) {
 		t.Helper()
-		r.change(t, file, "k: 5", "k: 2", "seeds: [0, 1, 2]", "seeds: [0]", "steps: 10", "steps: 2", "epochs: 10", "epochs: 1", "weight_decay: [30, 10, 3]", "weight_decay: [30]")
+		r.change(t, file, "k: 5", "k: 2", "seeds: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]", "seeds: [0]", "steps: 10", "steps: 2", "epochs: 10", "epochs: 1", "weight_decay: [30, 10, 3]", "weight_decay: [30]")
 	}
 }
 

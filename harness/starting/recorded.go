@@ -198,6 +198,18 @@ func measured(ctx context.Context, folder, name string, o Origin, now time.Time)
 // Folds is into how many parts the questions are divided: five, or as many as there are questions.
 func (x experiment) Folds() int { return max(2, min(5, x.Recorded.Queries.N)) }
 
+// Partitions are the ways in which the questions are divided, as YAML: ten of up to 500, which take seconds, five of up to 2,000, three of
+// more. What few questions leave open is mostly how they are divided.
+func (x experiment) Partitions() string {
+	switch n := x.Recorded.Queries.N; {
+	case n <= 500:
+		return "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]"
+	case n <= 2000:
+		return "[0, 1, 2, 3, 4]"
+	}
+	return "[0, 1, 2]"
+}
+
 // beginning says what is left out and to be filled in.
 func (x experiment) beginning() (b Beginning) {
 	r := x.Recorded
