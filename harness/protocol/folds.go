@@ -19,6 +19,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/crash"
+	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/present"
@@ -376,6 +377,19 @@ func (c *recorded) source() *steps.Params {
 	if c.again > 0 {
 		p.Code("asked_again", c.again)
 	}
+	return p
+}
+
+// labelled are the params of what is fitted to labels of the recording: the row, the pool, and what the labels of a row are of.
+func (c *recorded) labelled(row spec.Method, method routing.Method) *steps.Params {
+	p := c.source()
+	p.Method(row, method)
+	p.Pick(explain.RootMethod, spec.Method{Kappa: c.kappa(row)}, "kappa")
+	if knowsOthers(row) {
+		p.Code("knows", "labels")
+	}
+	p.Spec("folds.probe")
+	p.Seeds(c.Spec.Experiment.Evaluate.Seeds[0])
 	return p
 }
 

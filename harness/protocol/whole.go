@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	"github.com/entrorouter/entrorouter/harness/book"
-	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -60,19 +59,6 @@ func (c *recorded) whole(row spec.Method) (*whole, error) {
 	w.Row, w.Fits = &w.row, 1
 	c.takes(w.Step, row, method, 1, len(train), len(train), 0)
 	return w, nil
-}
-
-// labelled are the params of what is fitted to labels of the recording: the row, the pool, and what the labels of a row are of.
-func (c *recorded) labelled(row spec.Method, method routing.Method) *steps.Params {
-	p := c.source()
-	p.Method(row, method)
-	p.Pick(explain.RootMethod, spec.Method{Kappa: c.kappa(row)}, "kappa")
-	if knowsOthers(row) {
-		p.Code("knows", "labels")
-	}
-	p.Spec("folds.probe")
-	p.Seeds(c.Spec.Experiment.Evaluate.Seeds[0])
-	return p
 }
 
 // work is that of the fit, which leaves what it leaves in dir.
