@@ -56,8 +56,11 @@ func AskerOf(row spec.Method) (a Asker, ok bool, err error) {
 	if err != nil {
 		return a, false, err
 	}
-	if m, ok := method.(interface{ asker() Asker }); ok {
-		return m.asker(), true, nil
+	switch m := method.(type) {
+	case *routerR1:
+		return Asker{"Router-R1", m.Assimilation, m.Anchor != nil}, true, nil
+	case *xRouter:
+		return Asker{"xRouter", m.Assimilation, m.Anchor != nil}, true, nil
 	}
 	return a, false, nil
 }
@@ -95,6 +98,9 @@ func SimulatedModel(row spec.Method) (model string, ok bool) {
 	}
 	return model, true
 }
+
+// ImportsPassRates says whether a row takes predicted pass rates from a file instead of predicting them.
+func ImportsPassRates(row spec.Method) bool { return row.Name == "forc" && sets(row, "pihat") }
 
 func (k *asksSeveral) assumptions() Assumptions {
 	return Assumptions{k.Assimilation, k.Distraction, k.ColdStart}

@@ -50,10 +50,6 @@ func newBag(s Setup) (routing.Method, error) {
 
 func (*bag) Name() string { return "bag" }
 
-func (b *bag) network(*spec.Experiment, int) Network {
-	return hashed("features.words.", b.Features.Words.Buckets, b.Hidden)
-}
-
 func (b *bag) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	examples, err := profiled(b, train)
 	if err != nil {

@@ -84,9 +84,6 @@ func newFORC(s Setup) (routing.Method, error) {
 
 func (*forc) Name() string { return "forc" }
 
-// ImportsPassRates says whether a row takes predicted pass rates from a file instead of predicting them.
-func ImportsPassRates(row spec.Method) bool { return row.Name == "forc" && sets(row, "pihat") }
-
 func (f *forc) limit() string {
 	switch f.Strategy {
 	case "threshold":

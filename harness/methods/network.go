@@ -73,11 +73,6 @@ const (
 	frozenFLOPs  = 2 // forward
 )
 
-// networked is a method that trains a network of its own.
-type networked interface {
-	network(x *spec.Experiment, experts int) Network
-}
-
 // NetworkOf returns the network of a row for a pool of some experts; ok is false if it has none.
 func NetworkOf(row spec.Method, x *spec.Experiment, experts int) (n Network, ok bool) {
 	method, err := New(Setup{Method: row, Spec: x})
@@ -87,8 +82,15 @@ func NetworkOf(row spec.Method, x *spec.Experiment, experts int) (n Network, ok 
 	if t, param, ok := trains(method); ok {
 		return stagesNetwork(t, param, experts), true
 	}
-	if m, ok := method.(networked); ok {
-		return m.network(x, experts), true
+	switch m := method.(type) {
+	case *bag:
+		return hashed("features.words.", m.Features.Words.Buckets, m.Hidden), true
+	case *routeLLM:
+		return hashed("features.words.", m.Features.Words.Buckets, m.Dims), true
+	case *routerR1:
+		return m.network(x.Policy.Backend, int64(m.Batch), int64(max(m.Group, 1)), experts), true
+	case *xRouter:
+		return m.network(x.Policy.Backend, int64(m.Batch), int64(m.Group), experts), true
 	}
 	return n, false
 }
@@ -146,8 +148,8 @@ func sftEffort(cfg spec.SFT, problems int64) (steps, texts float64) {
 	return epochs * float64((problems+int64(cfg.Batch)-1)/int64(cfg.Batch)), epochs * float64(problems)
 }
 
-// learningFrom is the network of a row that asks several experts, which learns from episodes of a batch of problems, some of each.
-func (k *asksSeveral) learningFrom(batch, episodes int64, backend string, experts int) Network {
+// network is that of a row that asks several experts, which learns from episodes of a batch of problems, some of each.
+func (k *asksSeveral) network(backend string, batch, episodes int64, experts int) Network {
 	n := Network{Weights: int64(k.Hidden) * int64(experts+1), Knob: "hidden", Value: fmt.Sprintf("%d units", k.Hidden), Backend: backend}
 	n.FLOPs = trainedFLOPs * float64(n.Weights)
 	if k.LM {

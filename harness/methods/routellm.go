@@ -91,10 +91,6 @@ func (*routeLLM) limit() string {
 	return "the strongest expert answers a share of the training questions"
 }
 
-func (r *routeLLM) network(*spec.Experiment, int) Network {
-	return hashed("features.words.", r.Features.Words.Buckets, r.Dims)
-}
-
 func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	examples, err := profiled(r, train)
 	if err != nil {

@@ -44,12 +44,6 @@ func newRouterR1(s Setup) (routing.Method, error) {
 	return r, r.decoded(s)
 }
 
-func (r *routerR1) network(x *spec.Experiment, experts int) Network {
-	return r.learningFrom(int64(r.Batch), int64(max(r.Group, 1)), x.Policy.Backend, experts)
-}
-
-func (r *routerR1) asker() Asker { return Asker{"Router-R1", r.Assimilation, r.Anchor != nil} }
-
 func (*routerR1) Name() string { return "routerr1" }
 
 func (r *routerR1) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {

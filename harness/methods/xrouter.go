@@ -52,12 +52,6 @@ func newXRouter(s Setup) (routing.Method, error) {
 	return x, x.decoded(s)
 }
 
-func (r *xRouter) network(x *spec.Experiment, experts int) Network {
-	return r.learningFrom(int64(r.Batch), int64(r.Group), x.Policy.Backend, experts)
-}
-
-func (r *xRouter) asker() Asker { return Asker{"xRouter", r.Assimilation, r.Anchor != nil} }
-
 func (*xRouter) Name() string { return "xrouter" }
 
 func (x *xRouter) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
