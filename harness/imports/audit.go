@@ -341,8 +341,11 @@ func (a *audit) answered() {
 		a.find("selection", "no question has answers of two models: this is what a router chose, and what it did not choose nobody knows")
 	case everybody < len(a.Questions):
 		most, least := slices.Index(n, slices.Max(n)), slices.Index(n, slices.Min(n))
-		a.find("different questions", "%d of %s have answers of all %d models, from %s with %d to %s with %d",
-			everybody, counted(len(a.Questions), "question"), len(a.Models), a.Models[most], n[most], a.Models[least], n[least])
+		each := fmt.Sprintf("from %s with %d to %s with %d", a.Models[most], n[most], a.Models[least], n[least])
+		if n[most] == n[least] {
+			each = fmt.Sprintf("and each model has answers to %d", n[most])
+		}
+		a.find("different questions", "%d of %s have answers of all %d models, %s", everybody, counted(len(a.Questions), "question"), len(a.Models), each)
 	}
 }
 

@@ -203,7 +203,10 @@ func TestPlantedFraudsAreFound(t *testing.T) {
 		}, 1, []string{"selection"}, "no question has answers of two models"},
 		"models that were asked other questions": {func(rows []Row) []Row {
 			return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Model == "model1" && r.Benchmark == "sums" })
-		}, 1, []string{"different questions"}, "150 of 300 questions have answers of all 4 models"},
+		}, 1, []string{"different questions"}, "150 of 300 questions have answers of all 4 models, from model0 with 300 to model1 with 150"},
+		"models that were asked as many others": {func(rows []Row) []Row {
+			return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r.Question == "q"+strings.TrimPrefix(r.Model, "model") })
+		}, 1, []string{"different questions"}, "296 of 300 questions have answers of all 4 models, and each model has answers to 299"},
 		"the best of several first": {func(rows []Row) []Row {
 			slices.SortStableFunc(rows, func(a, b Row) int {
 				if a.Question != b.Question || a.Model != b.Model || a.Model != "model1" {
