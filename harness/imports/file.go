@@ -51,6 +51,8 @@ func whole(path string, r io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("%s: more than %d bytes; divide it", path, mostBytes)
 	case len(bytes.TrimSpace(data)) == 0:
 		return nil, fmt.Errorf("%s: the file is empty", path)
+	case len(data) > 1 && (data[0] == 0 || data[1] == 0 || bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff"))):
+		return nil, fmt.Errorf("%s: it is UTF-16; convert it to UTF-8", path)
 	}
 	return data, nil
 }
@@ -66,8 +68,20 @@ func stem(path string) string {
 	return path
 }
 
+// checkLines says whether lines end as no line does.
+func checkLines(name string, data []byte) error {
+	data = bytes.TrimSpace(data)
+	if at := bytes.IndexAny(data, "\r\n"); at >= 0 && data[at] == '\r' && data[at+1] != '\n' {
+		return fmt.Errorf("%s: its lines end in carriage returns alone; end them in line feeds", name)
+	}
+	return nil
+}
+
 // eachLine calls use for each line that is not blank and says in its errors where that is.
 func eachLine(name string, data []byte, use func(at string, line []byte) error) error {
+	if err := checkLines(name, data); err != nil {
+		return err
+	}
 	n := 0
 	for line := range bytes.Lines(data) {
 		n++

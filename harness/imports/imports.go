@@ -74,7 +74,11 @@ func (f Format) Read(ctx context.Context, files []File, o Options) (*Log, error)
 		return nil, fmt.Errorf("the log has %s, and none of their questions is in %s: the first one is to %s, and %s begins with %s", counted(c.unnamed, "answer"), o.Problems.file, c.unknown, o.Problems.file, o.Problems.first())
 	}
 	if len(c.log.Questions) == 0 {
-		return nil, fmt.Errorf("no answer in %s", counted(len(files), "file"))
+		where := files[0].Name
+		if n := len(files) - 1; n > 0 {
+			where += fmt.Sprintf(" and %d more", n)
+		}
+		return nil, fmt.Errorf("no answer in %s", where)
 	}
 	c.log.sort()
 	return c.log, nil
@@ -113,7 +117,7 @@ func (c *collector) add(r Row) error {
 	r.Model = cmp.Or(r.Model, c.o.Model)
 	r.Benchmark = strings.Trim(inNames.ReplaceAllString(cmp.Or(r.Benchmark, c.o.Benchmark, "all"), "-"), "-")
 	switch {
-	case r.Model == "":
+	case strings.TrimSpace(r.Model) == "":
 		return wrong("which model answered is not said; name it with --model")
 	case strings.TrimSpace(r.Problem) == "":
 		named := ""

@@ -166,6 +166,10 @@ func TestFormatsAreRead(t *testing.T) {
 			`all-q1 "What is 1 + 1,\nagain?" ["2"] [] | big temperature=0.5 | false 10/7 `, `all-q1 "What is 1 + 1,\nagain?" ["2"] [] | small temperature=0.5 | true 10/5 `}, nil},
 		"jsonl": {"jsonl", Options{Keys: map[string]string{"problem": "q.text"}, CorrectFrom: 0.5}, []File{file("a.jsonl", objects)}, []string{
 			`all-ID "What is 1 + 1?" ["A"] [2 3] | small | true 1/2 `}, nil},
+		"a score above 1": {"jsonl", Options{Keys: map[string]string{"problem": "q.text"}, CorrectFrom: 60}, []File{file("a.jsonl", strings.Replace(objects, "0.5", "60", 1)+strings.Replace(objects, "0.5", "59.5", 1))}, []string{
+			`all-ID "What is 1 + 1?" ["A"] [2 3] | small | true 1/2 `, `all-ID "What is 1 + 1?" ["A"] [2 3] | small | false 1/2 `}, nil},
+		"models that --model names": {"csv", Options{Model: "rest"}, []File{file("a.csv", "problem,model,correct,prompt_tokens,output_tokens\na,x,1,1,2\na,,1,1,2\n")}, []string{
+			`all-ID "a" [] [] | rest | true 1/2 `, `all-ID "a" [] [] | x | true 1/2 `}, nil},
 		"a model that its file names": {"jsonl", Options{Keys: map[string]string{"problem": "q.text", "model": "nobody"}}, []File{file("logs/gpt-4.1.jsonl.gz", objects)}, []string{
 			`all-ID "What is 1 + 1?" ["A"] [2 3] | gpt-4.1 | false 1/2 `}, nil},
 	} {
@@ -207,7 +211,7 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"a zip cut short":         {"inspect", Options{}, zipped(t, zip.Deflate, "header.json", header)[:60], "f: no log of inspect_ai: zip: not a valid zip file; was it cut short?"},
 		"a zip of other things":   {"inspect", Options{}, zipped(t, zip.Deflate, "a", "b"), "f: no log of inspect_ai: its header names no model"},
 		"a sample without id":     {"inspect", Options{}, strings.TrimSuffix(header, "}") + `, "samples": [{"input": "?"}]}`, "f: sample 1: the sample has no id"},
-		"no samples":              {"inspect", Options{}, header, "no answer in 1 file"},
+		"no samples":              {"inspect", Options{}, header, "no answer in f"},
 		"a response alone":        {"openai", Options{}, results, `f:1: 0 requests "2" to this response; name the one file that has it too`},
 		"a request twice":         {"openai", Options{}, requests + requests, `f:3: the request "1" to "small" is at f:1 already`},
 		"neither":                 {"openai", Options{}, "{\"a\": 1}\n{}\n", "f:1: neither a request nor a response of chat completions"},
@@ -230,10 +234,22 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"no prompt tokens":        {"csv", Options{Model: "m"}, "problem,correct,output_tokens\na,1,5\n", "f:2: the input tokens are not said; name their column with --key prompt_tokens=COLUMN, or --chars-per-token 4 counts the characters of the question in their place"},
 		"other problems":          {"csv", Options{Model: "m", Problems: asked}, "query_id,problem,correct\nx,What is it?,1\ny,And that?,1\n", `the log has 2 answers, and none of their questions is in problems.jsonl: the first one is to id "x", "What is it?", and problems.jsonl begins with id "a", "What is 1 + 1?"`},
 		"a column twice":          {"csv", Options{}, "a,a\n", `f: the column "a" is there twice`},
-		"a short line":            {"csv", Options{}, "problem,gold\n1\n", "f: record on line 2: wrong number of fields"},
+		"a short line":            {"csv", Options{}, "problem,gold\n1\n", "f:2: the line has 1 column and that of the names has 2"},
+		"a long line":             {"csv", Options{}, "problem,gold\n\"a\n\",2,3\n", "f:2: the line has 3 columns and that of the names has 2"},
+		"carriage returns":        {"csv", Options{}, "problem,sums,sums\r1 + 1?,1,2\r", "f: its lines end in carriage returns alone; end them in line feeds"},
+		"objects and returns":     {"jsonl", Options{}, strings.Repeat(strings.TrimSpace(objects)+"\r", 2), "f: its lines end in carriage returns alone; end them in line feeds"},
 		"tokens that are none":    {"csv", Options{}, "problem,output_tokens\na,-3\n", `f:2: output_tokens is "-3"; want a number of tokens`},
 		"more than any":           {"csv", Options{}, "problem,prompt_tokens,output_tokens,correct\na,1,10000001,1\n", `f:2: 10000001 output tokens; want 0 to 10000000`},
 		"a verdict that is none":  {"csv", Options{}, "problem,correct\na,maybe\n", `f:2: correct is "maybe"; want true or false`},
+		"a score of nothing":      {"csv", Options{}, "problem,correct\na,NaN\n", `f:2: correct is "NaN"; want true or false, or a score from 0 to 1`},
+		"an endless score":        {"csv", Options{CorrectFrom: 60}, "problem,correct\na,Inf\n", `f:2: correct is "Inf"; want true or false, or a score from 0 on`},
+		"a score below nothing":   {"jsonl", Options{CorrectFrom: 60}, `{"problem": "a", "correct": -1}`, `f:1: correct is "-1"; want true or false, or a score from 0 on`},
+		"a score beyond all":      {"jsonl", Options{}, `{"problem": "a", "correct": 2}`, `f:1: correct is "2"; want true or false, or a score from 0 to 1; of scores that go further --correct-from, above 1, says which are right`},
+		"a model without name":    {"csv", Options{}, "problem,model,correct,prompt_tokens,output_tokens\na,x,1,1,1\na,,1,1,1\n", "f:3: which model answered is not said; name it with --model"},
+		"a model of blanks":       {"csv", Options{}, "problem,model,correct,prompt_tokens,output_tokens\na,\" \",1,1,1\n", "f:2: which model answered is not said; name it with --model"},
+		"a model that is null":    {"jsonl", Options{}, `{"problem": "a", "model": null, "correct": 1, "prompt_tokens": 1, "output_tokens": 1}`, "f:1: which model answered is not said; name it with --model"},
+		"a line without model":    {"jsonl", Options{Keys: map[string]string{"problem": "q.text"}, CorrectFrom: 0.5}, objects + strings.Replace(objects, `"model"`, `"asked"`, 1), "f:2: which model answered is not said here and is at f:1; say it on every line, or on none with --model"},
+		"models from here on":     {"jsonl", Options{Keys: map[string]string{"problem": "q.text"}, CorrectFrom: 0.5}, strings.Replace(objects, `"model"`, `"asked"`, 1) + objects, "f:2: which model answered is said here and is not at f:1; say it on every line, or on none with --model"},
 		"dollars that are none":   {"csv", Options{}, "problem,usd\na,NaN\n", `f:2: usd is "NaN"; want dollars`},
 		"a question that changes": {"csv", Options{Model: "m"}, "query_id,problem,correct,prompt_tokens,output_tokens\nq,a,1,1,1\nq,b,1,1,1\n", `f:3: question "all-q" reads otherwise than at f:2`},
 		"a gold that changes":     {"csv", Options{Model: "m"}, "problem,gold,correct,prompt_tokens,output_tokens\na,1,1,1,1\na,2,1,1,1\n", `has the gold ["2"] here and ["1"] at f:2`},
@@ -250,6 +266,19 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 				t.Errorf("error %v does not say %q", err, c.want)
 			}
 		})
+	}
+}
+
+// A file in another encoding says which one, whatever it holds.
+func TestUTF16IsNamed(t *testing.T) {
+	for name, text := range map[string]string{"a mark": "\xff\xfep\x00,\x00", "the other mark": "\xfe\xff\x00p\x00,", "no mark": "p\x00,\x00", "neither, the other way": "\x00p\x00,"} {
+		path := filepath.Join(t.TempDir(), "a.csv")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path).Data(); err == nil || err.Error() != path+": it is UTF-16; convert it to UTF-8" {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

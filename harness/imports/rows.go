@@ -32,6 +32,9 @@ func csvRows(files []File, o Options, add func(Row) error) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
+		if err := checkLines(f.Name, data); err != nil {
+			return nil, err
+		}
 		r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
 		names, err := r.Read()
 		if err != nil {
@@ -61,11 +64,14 @@ func csvRows(files []File, o Options, add func(Row) error) ([]string, error) {
 			if errors.Is(err, io.EOF) {
 				break
 			}
-			if err != nil {
+			if err != nil && !errors.Is(err, csv.ErrFieldCount) {
 				return nil, fmt.Errorf("%s: %w", f.Name, err)
 			}
 			n, _ := r.FieldPos(0)
 			at := fmt.Sprintf("%s:%d", f.Name, n)
+			if err != nil {
+				return nil, fmt.Errorf("%s: the line has %s and that of the names has %d", at, counted(len(line), "column"), len(names))
+			}
 			if err := tableRow(f.Name, at, o, add, func(key string) (string, bool) {
 				i, ok := column[key]
 				if !ok {
@@ -86,9 +92,19 @@ func jsonRows(files []File, o Options, add func(Row) error) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
+		first, named := "", false // where the first line is, and whether it says which model answered
 		if err := eachLine(f.Name, data, func(at string, line []byte) error {
 			if !gjson.ValidBytes(line) || line[0] != '{' {
 				return errors.New("not a JSON object")
+			}
+			switch now := gjson.GetBytes(line, cmp.Or(o.Keys["model"], "model")).Exists(); {
+			case first == "":
+				first, named = at, now
+			case now == named || o.Model != "":
+			case now:
+				return fmt.Errorf("which model answered is said here and is not at %s; say it on every line, or on none with --model", first)
+			default:
+				return fmt.Errorf("which model answered is not said here and is at %s; say it on every line, or on none with --model", first)
 			}
 			return tableRow(f.Name, at, o, add, func(key string) (string, bool) {
 				v := gjson.GetBytes(line, key)
@@ -111,8 +127,12 @@ func tableRow(file, at string, o Options, add func(Row) error, get func(key stri
 		return v, v != ""
 	}
 	text := func(key string) string { v, _ := value(key); return v }
+	model := stem(filepath.Base(file))
+	if _, there := get(cmp.Or(o.Keys["model"], "model")); there {
+		model = "" // one that is not said is none
+	}
 	r := Row{At: at, Question: text("query_id"), Benchmark: text("benchmark"), Split: text("split"), Problem: text("problem"),
-		Model: cmp.Or(text("model"), o.Model, stem(filepath.Base(file))), In: -1, Out: -1, USD: math.NaN(), Finish: text("finish"), Settings: map[string]string{}}
+		Model: cmp.Or(text("model"), o.Model, model), In: -1, Out: -1, USD: math.NaN(), Finish: text("finish"), Settings: map[string]string{}}
 	response, there := get(cmp.Or(o.Keys["response"], "response"))
 	if _, named := o.Keys["response"]; there || named { // an empty one is an empty answer
 		r.Response = &response
@@ -144,9 +164,13 @@ func tableRow(file, at string, o Options, add func(Row) error, get func(key stri
 	if v, ok := value("correct"); ok {
 		right, err := strconv.ParseBool(strings.ToLower(v))
 		if err != nil {
-			score, other := strconv.ParseFloat(v, 64)
-			if other != nil {
-				return fmt.Errorf("%s: correct is %q; want true or false, 1 or 0, or a score", at, v)
+			score, err := strconv.ParseFloat(v, 64)
+			most, want := 1.0, "from 0 to 1; of scores that go further --correct-from, above 1, says which are right"
+			if o.CorrectFrom > 1 {
+				most, want = math.MaxFloat64, "from 0 on"
+			}
+			if err != nil || !(score >= 0 && score <= most) {
+				return fmt.Errorf("%s: correct is %q; want true or false, or a score %s", at, v, want)
 			}
 			right = score >= o.CorrectFrom
 		}
