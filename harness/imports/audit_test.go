@@ -145,7 +145,7 @@ func TestPlantedFraudsAreFound(t *testing.T) {
 			}
 			return rows
 		}, 1, []string{"copied tokens"}, "model0 and model2 have the same number of output tokens on 300 of 300"},
-		"no tokens at all": {of("model1", func(_ int, r *Row) { r.Out = -1 }), 1, []string{"estimated tokens"}, ""},
+		"no tokens at all": {of("model1", func(_ int, r *Row) { r.Out = unsaid }), 1, []string{"estimated tokens"}, ""},
 		"questions twice": {func(rows []Row) []Row {
 			for i := range rows {
 				if rows[i].Question == "q8" {

@@ -3,7 +3,6 @@
 package imports
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -23,7 +22,7 @@ func gymRows(files []File, o Options, add func(Row) error) ([]string, error) {
 			return nil, err
 		}
 		var set publisher.GymSet
-		if err := json.Unmarshal(data, &set); err != nil {
+		if err := unmarshal(data, &set); err != nil {
 			return nil, fmt.Errorf("%s: no result of reasoning-gym-eval: %w", f.Name, err)
 		}
 		if set.Name == "" || len(set.Results) == 0 {
@@ -39,7 +38,7 @@ func gymRows(files []File, o Options, add func(Row) error) ([]string, error) {
 			times[text]++
 			row := Row{
 				At: fmt.Sprintf("%s: result %d", f.Name, i+1), Question: fmt.Sprintf("%s-%016x", set.Name, text),
-				Benchmark: set.Name, Problem: q.Question, Model: model, In: -1, Out: -1, USD: math.NaN(),
+				Benchmark: set.Name, Problem: q.Question, Model: model, In: unsaid, Out: unsaid, USD: math.NaN(),
 			}
 			if times[text] > 1 {
 				row.Question += fmt.Sprintf("-%d", times[text])

@@ -185,15 +185,15 @@ func (c *collector) question(r Row) (int, error) {
 
 // tokens fills in what the log does not say.
 func (c *collector) tokens(a *Answer, r Row) error {
-	if a.Out < 0 && a.Chars < 0 {
+	if a.Out == unsaid && a.Chars < 0 {
 		return errors.New("neither the output tokens nor the text of the response is there; name a column of either with --key output_tokens=COLUMN or --key response=COLUMN")
 	}
 	estimate := func(n *int64, what, key, text string, characters int) error {
 		switch {
-		case *n > cost.MaxTokens:
-			return fmt.Errorf("%d %s tokens; want 0 to %d", *n, what, cost.MaxTokens)
-		case *n >= 0:
+		case *n >= 0 && *n <= cost.MaxTokens:
 			return nil
+		case *n != unsaid:
+			return fmt.Errorf("%d %s tokens; want 0 to %d", *n, what, cost.MaxTokens)
 		case c.o.CharsPerToken == 0:
 			named := ""
 			if c.columns {

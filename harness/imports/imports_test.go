@@ -157,6 +157,17 @@ func TestFormatsAreRead(t *testing.T) {
 		"two batches of the same names": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("big", strings.ReplaceAll(requests, "small", "big")), file("out", results), file("more", strings.ReplaceAll(results, "small", "big"))}, []string{
 			`all-b "What is 2 + 2?" ["4"] [] | big temperature=0.5 | false 9/8 length`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`,
 			`all-a "What is 1 + 1?" ["2"] [] | big temperature=0.5 | false 7/6 stop`, `all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`}, nil},
+		"choices of one response": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("out", strings.NewReplacer(
+			`"completion_tokens": 8`, `"completion_tokens": 9`, `"finish_reason": "length", "message": {"content": "\\boxed{4}"}}`,
+			`"finish_reason": "length", "message": {"content": "\\boxed{4}"}}, {"finish_reason": "stop", "message": {"content": "4"}}, {"finish_reason": "stop", "message": {"content": "\\boxed{5}"}}, {"finish_reason": "stop", "message": {"content": "4."}}`).Replace(strings.SplitAfter(results, "\n")[0]))}, []string{
+			`all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/3 length`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | true 9/2 stop`,
+			`all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/2 stop`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | true 9/2 stop`}, nil},
+		"a response twice": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("out", results), file("again", strings.ReplaceAll(results, ": ", ":"))}, []string{
+			`all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`,
+			`all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`}, []string{"1 response: there already, with the same id"}},
+		"responses that share an id": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("out", results), file("other", strings.ReplaceAll(results, "boxed{3}", "boxed{2}"))}, []string{
+			`all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`,
+			`all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`, `all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | true 7/6 stop`}, nil},
 		"reasoning gym": {"reasoning-gym", Options{CharsPerToken: 4}, []File{file("easy/lab_small_20250227_230002/arithmetic/sums.json", gym)}, []string{
 			`sums-ID "1 + 1 = " ["2"] [] | lab_small | true 2/5 `, `sums-ID "1 + 1 = " ["2"] [] | lab_small | false 2/5 `, `sums-ID-2 "1 + 1 = " ["2"] [] | lab_small | true 2/5 `}, nil},
 		"omnisbench": {"omnisbench", Options{Problems: problems(omnisProblems)}, []File{file("results.json", omnis)}, []string{
@@ -215,6 +226,15 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"a response alone":        {"openai", Options{}, results, `f:1: 0 requests "2" to this response; name the one file that has it too`},
 		"a request twice":         {"openai", Options{}, requests + requests, `f:3: the request "1" to "small" is at f:1 already`},
 		"neither":                 {"openai", Options{}, "{\"a\": 1}\n{}\n", "f:1: neither a request nor a response of chat completions"},
+		"tokens below nothing":    {"openai", Options{}, strings.Replace(requests+results, `"completion_tokens": 8`, `"completion_tokens": -4`, 1), "f:3: -4 output tokens; want 0 to 10000000"},
+		"one token below nothing": {"omnisbench", Options{Model: "m", Problems: asked}, strings.NewReplacer("s1", "a", `"input_tokens": 3`, `"input_tokens": -1`).Replace(omnis), "f: item 1: -1 input tokens; want 0 to 10000000"},
+		"choices of no question":  {"openai", Options{}, `{"request": {"model": "m", "messages": []}, "response": {"choices": [{"message": {"content": "1"}}, {}]}}`, "f, choice 1: the question has no text"},
+		"half a token":            {"openai", Options{}, strings.Replace(requests+results, `"completion_tokens": 8`, `"completion_tokens": 5.5`, 1), "f:3: the response is none of chat completions: completion_tokens is 5.5; want a whole number of at most 18 digits"},
+		"a heat that is a text":   {"openai", Options{}, strings.Replace(requests, "0.5", `"hot"`, 1), "f:1: not a JSON object of a request or a response: temperature is of type string"},
+		"a list of logs":          {"inspect", Options{}, "[]", "f: no log of inspect_ai: it is of type array"},
+		"a log within":            {"inspect", Options{}, zipped(t, zip.Deflate, "header.json", header, "samples/1.json", `{"epoch": "one"}`), "f: samples/1.json: epoch is of type string"},
+		"a list of results":       {"reasoning-gym", Options{}, "[]", "f: no result of reasoning-gym-eval: it is of type array"},
+		"items that are a number": {"omnisbench", Options{}, `{"items": 3}`, "f: no results of OmnisBench: items is of type number"},
 		"no gold":                 {"openai", Options{}, requests + results, "nothing says whether the answer is right"},
 		"samples of something":    {"lm-eval", Options{}, "{}\n", "f:1: no sample of lm-evaluation-harness: want an object with doc_id"},
 		"samples without model":   {"lm-eval", Options{CharsPerToken: 4}, oneLine(lmFirst), "f:1: which model answered is not said; name it with --model"},
@@ -266,6 +286,18 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 				t.Errorf("error %v does not say %q", err, c.want)
 			}
 		})
+	}
+}
+
+func TestWhatAreNoProblems(t *testing.T) {
+	for text, want := range map[string]string{
+		"[]\n": "f:1: no problem: it is of type array",
+		golds + `{"id": "c", "problem": 7, "answer": "1"}`: "f:3: no problem: problem is of type number",
+		`{"id": "c", "problem": "1 + 1`:                    "f:1: no problem: unexpected end of JSON input",
+	} {
+		if _, err := ReadProblems(file("f", text)); err == nil || err.Error() != want {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }
 

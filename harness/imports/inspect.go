@@ -103,7 +103,7 @@ func inspectJSON(data []byte, use func(inspectHeader, string, inspectSample) err
 		inspectHeader
 		Samples []inspectSample `json:"samples"`
 	}
-	if err := json.Unmarshal(data, &log); err != nil {
+	if err := unmarshal(data, &log); err != nil {
 		return fmt.Errorf("no log of inspect_ai: %w", err)
 	}
 	if log.Eval.Model == "" {
@@ -173,11 +173,11 @@ func decode(r io.Reader, into any) error {
 	if len(data) > mostSample {
 		return fmt.Errorf("more than %d bytes", mostSample)
 	}
-	return json.Unmarshal(data, into)
+	return unmarshal(data, into)
 }
 
 func (s inspectSample) row(h inspectHeader, o Options) (Row, error) {
-	r := Row{Benchmark: o.Benchmark, Model: h.Eval.Model, Options: s.Choices, In: -1, Out: -1, USD: math.NaN()}
+	r := Row{Benchmark: o.Benchmark, Model: h.Eval.Model, Options: s.Choices, In: unsaid, Out: unsaid, USD: math.NaN()}
 	if r.Benchmark == "" {
 		r.Benchmark = path.Base(h.Eval.Task)
 	}

@@ -65,7 +65,7 @@ func lmEvalRows(files []File, o Options, add func(Row) error) ([]string, error) 
 			return nil, err
 		}
 		var r lmRun
-		if err := json.Unmarshal(data, &r); err != nil {
+		if err := unmarshal(data, &r); err != nil {
 			return nil, fmt.Errorf("%s: no results of lm-evaluation-harness: %w", f.Name, err)
 		}
 		if r.Model == "" {
@@ -166,7 +166,7 @@ func (s lmSample) texts() (all []string) {
 
 // row is what a sample says of its question.
 func (s lmSample) row(line []byte, o Options) (Row, error) {
-	r := Row{In: -1, Out: -1, USD: math.NaN()}
+	r := Row{In: unsaid, Out: unsaid, USD: math.NaN()}
 	if o.Problems == nil { // doc_id is a number, and so may be the id of another problem
 		r.Question = strconv.FormatInt(*s.ID, 10)
 	}

@@ -5,7 +5,17 @@ package imports
 import (
 	"encoding/json"
 	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/starting"
 )
+
+// unmarshal decodes JSON; its errors are for whoever wrote it.
+func unmarshal(data []byte, into any) error {
+	if err := json.Unmarshal(data, into); err != nil {
+		return starting.Worded(err)
+	}
+	return nil
+}
 
 type message struct {
 	Role    string          `json:"role"`

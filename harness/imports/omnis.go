@@ -32,7 +32,7 @@ func omnisRows(files []File, _ Options, add func(Row) error) (left []string, err
 				Out       *int64          `json:"output_tokens"`
 			} `json:"items"`
 		}
-		if err := json.Unmarshal(data, &run); err != nil {
+		if err := unmarshal(data, &run); err != nil {
 			return nil, fmt.Errorf("%s: no results of OmnisBench: %w", f.Name, err)
 		}
 		asked := map[string]map[string]bool{} // policy -> models
@@ -50,7 +50,7 @@ func omnisRows(files []File, _ Options, add func(Row) error) (left []string, err
 			}
 			row := Row{
 				At: fmt.Sprintf("%s: item %d", f.Name, i+1), Question: x.ID, Benchmark: x.Dataset, Model: x.Model,
-				Response: x.Response, Correct: x.Passed, Opaque: x.Grader != "numeric_match", In: -1, Out: -1, USD: math.NaN(),
+				Response: x.Response, Correct: x.Passed, Opaque: x.Grader != "numeric_match", In: unsaid, Out: unsaid, USD: math.NaN(),
 			}
 			if gold, ok := textOf(x.Reference); ok && !row.Opaque {
 				row.Golds = []string{gold}

@@ -10,6 +10,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
 type chatRequest struct {
@@ -19,6 +21,7 @@ type chatRequest struct {
 }
 
 type chatResponse struct {
+	ID      string `json:"id"`
 	Model   string `json:"model"`
 	Choices []struct {
 		Finish  string `json:"finish_reason"`
@@ -60,8 +63,8 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 	failed := 0
 	one := func(at, file string, raw []byte) error {
 		var x exchange
-		if err := json.Unmarshal(raw, &x); err != nil {
-			return fmt.Errorf("not a JSON object of a request or a response: %s", strings.TrimPrefix(err.Error(), "json: "))
+		if err := unmarshal(raw, &x); err != nil {
+			return fmt.Errorf("not a JSON object of a request or a response: %w", err)
 		}
 		id := x.ID
 		keep := func(r chatRequest) error {
@@ -75,8 +78,8 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 		}
 		take := func(raw json.RawMessage) error {
 			t := told{at: at, id: id}
-			if err := json.Unmarshal(raw, &t.response); err != nil {
-				return fmt.Errorf("the response is none of chat completions: %s", strings.TrimPrefix(err.Error(), "json: "))
+			if err := unmarshal(raw, &t.response); err != nil {
+				return fmt.Errorf("the response is none of chat completions: %w", err)
 			}
 			if len(t.response.Choices) == 0 {
 				failed++
@@ -127,6 +130,7 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 			return nil, err
 		}
 	}
+	known, twice := map[uint64]bool{}, 0 // what was asked and answered under an id
 	for _, t := range responses {
 		of := requests[t.id]
 		if len(of) > 1 { // a service says which snapshot of a model it was
@@ -135,26 +139,55 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 		if len(of) != 1 {
 			return nil, fmt.Errorf("%s: %s %q to this response; name the one file that has it too", t.at, counted(len(of), "request"), t.id)
 		}
-		if err := add(t.response.row(t.at, t.id, of[0].request)); err != nil {
-			return nil, err
+		if t.response.ID != "" {
+			all, err := json.Marshal([]any{of[0].request, t.response})
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", t.at, err)
+			}
+			key := seed.Hash(string(all))
+			if known[key] {
+				twice++
+				continue
+			}
+			known[key] = true
+		}
+		for _, r := range t.response.rows(t.at, t.id, of[0].request) {
+			if err := add(r); err != nil {
+				return nil, err
+			}
 		}
 	}
+	var left []string
 	if failed > 0 {
-		return []string{counted(failed, "response") + ": a failure in the place of an answer"}, nil
+		left = append(left, counted(failed, "response")+": a failure in the place of an answer")
 	}
-	return nil, nil
+	if twice > 0 {
+		left = append(left, counted(twice, "response")+": there already, with the same id")
+	}
+	return left, nil
 }
 
-func (t chatResponse) row(at, id string, asked chatRequest) Row {
-	r := Row{At: at, name: id, Problem: said(asked.Messages), Model: cmp.Or(asked.Model, t.Model), In: -1, Out: -1, USD: math.NaN()}
-	r.Settings = asked.all()
-	text := content(t.Choices[0].Message.Content)
-	r.Response, r.Finish = &text, t.Choices[0].Finish
-	if t.Usage != nil {
-		r.In, r.Out = t.Usage.In, t.Usage.Out
-		if t.Usage.Cost != nil {
-			r.USD = *t.Usage.Cost
+// rows are the choices of a response. What it billed is that of all of them: each has read the prompt and has its part of the output
+// tokens, and what one cost in dollars nobody knows.
+func (t chatResponse) rows(at, id string, asked chatRequest) (all []Row) {
+	n := int64(len(t.Choices))
+	for i, c := range t.Choices {
+		text := content(c.Message.Content)
+		r := Row{At: at, name: id, Problem: said(asked.Messages), Model: cmp.Or(asked.Model, t.Model), Settings: asked.all(),
+			Response: &text, Finish: c.Finish, In: unsaid, Out: unsaid, USD: math.NaN()}
+		if n > 1 {
+			r.At += fmt.Sprintf(", choice %d", i+1)
 		}
+		if t.Usage != nil {
+			r.In, r.Out = t.Usage.In, t.Usage.Out/n
+			if i == 0 {
+				r.Out += t.Usage.Out % n
+			}
+			if t.Usage.Cost != nil && n == 1 {
+				r.USD = *t.Usage.Cost
+			}
+		}
+		all = append(all, r)
 	}
-	return r
+	return all
 }

@@ -37,8 +37,8 @@ func ReadProblems(f File) (*Problems, error) {
 	p := &Problems{file: f.Name, byID: map[string]int{}, byText: map[uint64]int{}, within: map[uint64]int{}}
 	err = eachLine(f.Name, data, func(_ string, line []byte) error {
 		var x problem
-		if err := json.Unmarshal(line, &x); err != nil {
-			return fmt.Errorf("no problem: %s", strings.TrimPrefix(err.Error(), "json: "))
+		if err := unmarshal(line, &x); err != nil {
+			return fmt.Errorf("no problem: %w", err)
 		}
 		if gold, ok := textOf(x.Answer); x.ID == "" || x.Problem == "" || !ok || gold == "" {
 			return errors.New("id, problem or answer is missing or empty")

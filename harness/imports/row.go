@@ -2,7 +2,10 @@
 
 package imports
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+)
 
 // Row is one completion as a log has it.
 type Row struct {
@@ -18,11 +21,14 @@ type Row struct {
 	Response  *string // nil: the log has none
 	Correct   *bool   // as published; nil: not graded
 	Opaque    bool    // the gold is no answer, such as a unit test: what was published stands
-	In, Out   int64   // billed tokens; -1: the log does not say
+	In, Out   int64   // billed tokens; unsaid: the log does not say
 	USD       float64 // what was billed; NaN: the log does not say
 	Finish    string  // length: a limit cut it
 	name      string  // of the request, which may be that of the question: Problems knows
 }
+
+// unsaid is no number of tokens that a log has.
+const unsaid = math.MinInt64
 
 // settings are those that answers depend on and that requests and logs name alike.
 type settings struct {

@@ -132,7 +132,7 @@ func tableRow(file, at string, o Options, add func(Row) error, get func(key stri
 		model = "" // one that is not said is none
 	}
 	r := Row{At: at, Question: text("query_id"), Benchmark: text("benchmark"), Split: text("split"), Problem: text("problem"),
-		Model: cmp.Or(text("model"), o.Model, model), In: -1, Out: -1, USD: math.NaN(), Finish: text("finish"), Settings: map[string]string{}}
+		Model: cmp.Or(text("model"), o.Model, model), In: unsaid, Out: unsaid, USD: math.NaN(), Finish: text("finish"), Settings: map[string]string{}}
 	response, there := get(cmp.Or(o.Keys["response"], "response"))
 	if _, named := o.Keys["response"]; there || named { // an empty one is an empty answer
 		r.Response = &response

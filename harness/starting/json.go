@@ -1,0 +1,31 @@
+// What is wrong with JSON, in words of whoever wrote it.
+
+package starting
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Worded is an error of package json that names what the JSON has, and no type of this program.
+func Worded(err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	name := wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:] // what stands before may be a type
+	if name == "" {
+		name = "it"
+	}
+	number, ok := strings.CutPrefix(wrong.Value, "number ")
+	switch {
+	case ok && wrong.Type.Kind() == reflect.Float64:
+		return fmt.Errorf("%s is %s, which is too large", name, number)
+	case ok:
+		return fmt.Errorf("%s is %s; want a whole number of at most 18 digits", name, number)
+	}
+	return fmt.Errorf("%s is of type %s", name, wrong.Value)
+}
