@@ -42,21 +42,21 @@ const (
 	fewest   = 20  // questions that a statement about selection needs
 	certain  = 5.0 // standard deviations beyond which it is no chance, whatever the number of models
 	longText = 80  // characters from which two answers do not agree by chance
+	longOut  = 64  // output tokens from which they are rarely as many
 )
 
 // Audit looks for what would spoil a comparison.
 func (l *Log) Audit(prices map[string]starting.Price) []Finding {
 	a := audit{Log: l}
 	a.pricesUnknown(prices)
-	if l.Estimated {
-		a.find("estimated tokens", "the log lacks tokens, and characters stand in their place, which do not count thinking that is hidden")
-	}
+	a.estimated()
 	for m := range l.Models {
 		a.tokens(m)
 		a.cut(m)
 		a.empty(m)
 		a.wrong(m)
 		a.bestFirst(m)
+		a.twice(m)
 	}
 	a.labels()
 	a.prompts()
@@ -102,6 +102,16 @@ func (a *audit) pricesUnknown(prices map[string]starting.Price) {
 	}
 	if len(free) > 0 {
 		a.find("unknown prices", "output tokens of %s cost nothing, which a router learns to always choose", strings.Join(free, ", "))
+	}
+}
+
+func (a *audit) estimated() {
+	switch which := strings.Join(a.Estimated, " and "); which {
+	case "":
+	case "input":
+		a.find("estimated tokens", "the log lacks input tokens, and characters of the questions stand in their place, which do not count what was sent with them")
+	default:
+		a.find("estimated tokens", "the log lacks %s tokens, and characters stand in their place, which do not count thinking that is hidden", which)
 	}
 }
 
@@ -193,6 +203,52 @@ func (a *audit) bestFirst(m int) {
 	}
 	if mixed >= fewest && float64(first)-expected > certain*math.Sqrt(variance) {
 		a.find("best first", "of %d questions that %s answers both rightly and wrongly, its first answer is right on %d, and chance has %.0f: the best of several was put first, and the first is scored", mixed, a.Models[m], first, expected)
+	}
+}
+
+// twice looks for answers that are earlier ones again, which say of no answer how sure it is. That half of the long ones are is no
+// chance, nor that all of many short ones are; short ones without their text may well be.
+func (a *audit) twice(m int) {
+	type said struct {
+		text    uint64
+		in, out int64
+		finish  string
+		correct bool
+	}
+	limit := int64(0) // where many may end
+	a.all(m, func(_ int, x Answer) { limit = max(limit, x.Out) })
+	further, same, texts, long, sameLong, pair := 0, 0, 0, 0, 0, ""
+	for _, of := range a.Answers {
+		known := map[said]string{} // -> where it is first
+		for i, x := range of[m] {
+			now := said{x.Text, x.In, x.Out, x.Finish, x.Correct}
+			before, again := known[now]
+			if !again {
+				known[now] = x.At
+			}
+			text, tokens := x.Chars >= 0, x.Out >= longOut
+			if i == 0 || !text && (!tokens || x.Out == limit) {
+				continue
+			}
+			further++
+			same += bit(again)
+			texts += bit(text)
+			if tokens || x.Chars >= longText {
+				long++
+				sameLong += bit(again)
+			}
+			if again && pair == "" {
+				pair = before + " and " + x.At
+			}
+		}
+	}
+	if sameLong >= fewest/2 && 2*sameLong >= long || same == further && texts >= fewest {
+		what := "text"
+		if texts == 0 {
+			what = "verdict"
+		}
+		a.find("duplicated answers", "%d of %s of %s have %s and tokens of an earlier one to the same question, such as those at %s: the log has them twice, or they were drawn at a temperature near 0, and that they agree says nothing of noise",
+			same, counted(further, "further answer"), a.Models[m], what, pair)
 	}
 }
 

@@ -118,6 +118,43 @@ func byQuestion(rows []Row) map[string]map[string]*Row {
 	return all
 }
 
+// again has the first rows, a share of them, once more behind all of them.
+func again(share float64) func([]Row) []Row {
+	return func(rows []Row) []Row {
+		for _, r := range rows[:int(share*float64(len(rows)))] {
+			r.At = fmt.Sprintf("log:%d", len(rows)+1)
+			rows = append(rows, r)
+		}
+		return rows
+	}
+}
+
+// Answers that agree as answers do: short ones often, long ones that a limit cut in their length alone.
+func TestAnswersThatAgreeAreNotThereTwice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		questions := rapid.SampledFrom([]int{15, 300}).Draw(t, "questions")
+		rows := clean(r, questions, 3, 2)
+		for i := range rows {
+			letter, right := string(rune('A'+i/6%4)), true
+			switch rows[i].Model {
+			case "model0": // is nearly always right, and so always where questions are few
+				if right = questions == 15 || r.IntN(20) > 0; !right {
+					letter = "E"
+				}
+				rows[i].Response, rows[i].Golds, rows[i].Correct, rows[i].Out = &letter, []string{string(rune('A' + i/6%4))}, &right, 1
+			default: // says nothing but how many tokens there were, nearly always the 2048 that there may be
+				rows[i].Response, rows[i].Golds, rows[i].Correct, rows[i].Out = nil, []string{string(rune('A' + i/6%4))}, &right, int64(min(2048, 400+r.IntN(20000)))
+			}
+		}
+		for _, f := range audited(t, rows, pricesOf(rows)) {
+			if f.Check == "duplicated answers" {
+				t.Fatal(f)
+			}
+		}
+	})
+}
+
 func TestPlantedFraudsAreFound(t *testing.T) {
 	of := func(model string, change func(i int, r *Row)) func([]Row) []Row {
 		return func(rows []Row) []Row {
@@ -145,7 +182,34 @@ func TestPlantedFraudsAreFound(t *testing.T) {
 			}
 			return rows
 		}, 1, []string{"copied tokens"}, "model0 and model2 have the same number of output tokens on 300 of 300"},
-		"no tokens at all": {of("model1", func(_ int, r *Row) { r.Out = unsaid }), 1, []string{"estimated tokens"}, ""},
+		"no tokens at all": {of("model1", func(_ int, r *Row) { r.In, r.Out = unsaid, unsaid }), 1, []string{"estimated tokens"},
+			"the log lacks input and output tokens, and characters stand in their place, which do not count thinking that is hidden"},
+		"no output tokens": {of("model1", func(_ int, r *Row) { r.Out = unsaid }), 1, []string{"estimated tokens"},
+			"the log lacks output tokens, and characters stand in their place, which do not count thinking that is hidden"},
+		"no input tokens": {of("model1", func(_ int, r *Row) { r.In = unsaid }), 1, []string{"estimated tokens"},
+			"the log lacks input tokens, and characters of the questions stand in their place, which do not count what was sent with them"},
+		"a log twice":                     {again(1), 1, []string{"duplicated answers"}, "300 of 300 further answers of model3 have text and tokens of an earlier one to the same question, such as those at log:4 and log:1204: the log has them twice, or"},
+		"a part of a log twice":           {again(0.05), 1, []string{"duplicated answers"}, "15 of 15 further answers of model0"},
+		"a log of several answers, twice": {again(1), 3, []string{"duplicated answers"}, "900 of 1500 further answers of model0"},
+		"answers drawn without chance": {func(rows []Row) []Row {
+			for i := range rows {
+				rows[i].Response, rows[i].Correct, rows[i].Out = rows[i-i%8].Response, rows[i-i%8].Correct, rows[i-i%8].Out
+			}
+			return slices.DeleteFunc(rows, func(r Row) bool { return r.Model != "model0" })
+		}, 8, []string{"duplicated answers", "one model"}, "2100 of 2100 further answers of model0"},
+		"labels and tokens twice": {func(rows []Row) []Row {
+			for i := range rows {
+				rows[i].Response = nil
+			}
+			return again(1)(rows)
+		}, 1, []string{"duplicated answers"}, "further answers of model2 have verdict and tokens of an earlier one"},
+		"letters twice": {func(rows []Row) []Row {
+			for i := range rows {
+				letter := string(rune('A' + (i/4+i)%3))
+				rows[i].Response, rows[i].Correct, rows[i].Golds, rows[i].Out = &letter, nil, []string{string(rune('A' + i/4%3))}, 1
+			}
+			return again(1)(rows)
+		}, 1, []string{"duplicated answers"}, "300 of 300 further answers of model1"},
 		"questions twice": {func(rows []Row) []Row {
 			for i := range rows {
 				if rows[i].Question == "q8" {

@@ -30,7 +30,7 @@ type Log struct {
 	Models    []recording.Candidate // in order
 	Answers   [][][]Answer          // [question][model][run]; none: it was not asked
 	Left      []string              // what was left out, a sentence each
-	Estimated bool                  // tokens are characters over Options.CharsPerToken, of some answers at least
+	Estimated []string              // which tokens, input or output, are characters over Options.CharsPerToken, of some answers at least
 }
 
 // Question is a question of a log.
@@ -202,7 +202,9 @@ func (c *collector) tokens(a *Answer, r Row) error {
 			return fmt.Errorf("the %s tokens are not said; %s--chars-per-token 4 counts the characters of the %s in their place", what, named, text)
 		}
 		*n = int64(math.Round(float64(characters) / c.o.CharsPerToken))
-		c.log.Estimated = true
+		if !slices.Contains(c.log.Estimated, what) {
+			c.log.Estimated = append(c.log.Estimated, what)
+		}
 		return nil
 	}
 	question := utf8.RuneCountInString(r.Problem)
@@ -239,6 +241,7 @@ func (c *collector) grade(a *Answer, r Row) error {
 
 // sort puts models in order; questions stay in that of the files.
 func (l *Log) sort() {
+	slices.Sort(l.Estimated)
 	before := slices.Clone(l.Models)
 	slices.SortFunc(l.Models, recording.Compare)
 	for q, of := range l.Answers {

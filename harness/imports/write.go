@@ -132,8 +132,8 @@ func (l *Log) Write(ctx context.Context, dir, name string, o starting.Origin, fi
 	if err != nil {
 		return b, err
 	}
-	if l.Estimated {
-		o.Note = "tokens are counted in characters"
+	if len(l.Estimated) > 0 {
+		o.Note = strings.Join(l.Estimated, " and ") + " tokens are counted in characters"
 	}
 	o.Folder = dir
 	temporary := filepath.Clean(dir) + ".part"
