@@ -235,12 +235,12 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter import csv answers.csv --out logged --key problem=question --key output_tokens=tokens --price small=0.1,0.4 --price large=2,8", edit: ownExports, why: "a log made by hand", prints: `read: questions 40, benchmarks 2, models 2, answers 80; .*\naudit: nothing found`},
 	{command: "entrorouter run logged/logged.yaml --data logged", edit: fewerSteps("logged/logged.yaml"), why: "fewer folds and steps", prints: `(?s)Best mixture.*EntroRouter.*written to`},
 	{command: "entrorouter import FORMAT FILE... --out DIR", as: "entrorouter import csv answers.csv --out unpriced --key problem=question --key output_tokens=tokens", why: "a format and a file", prints: `audit: unknown prices: no price of large, small`},
-	{command: "entrorouter import inspect logs/*.eval --out inspected", as: "entrorouter import inspect exported/*.json --out inspected", why: "a log made by hand", prints: `read: questions 1, .* answers 2;(.|\n)*written to inspected: `},
-	{command: "entrorouter import lm-eval samples/*/* --out evaluated --chars-per-token 4", as: `entrorouter import lm-eval "$ROOT"/harness/imports/testdata/lm-eval/Qwen3*/* --out evaluated --chars-per-token 4`, why: "samples of a small run", prints: `read: questions 3, .* answers 6;(.|\n)*written to evaluated: `},
-	{command: "entrorouter import openai batch.jsonl results.jsonl --problems golds.jsonl --out asked", as: "entrorouter import openai exported/batch.jsonl exported/results.jsonl --problems exported/golds.jsonl --out requested", why: "logs made by hand", prints: `read: questions 1, .* answers 2;(.|\n)*written to requested: `},
-	{command: "entrorouter import reasoning-gym easy/*/*/*.json --out gym --chars-per-token 4", as: "entrorouter import reasoning-gym exported/*/*/*.json --out gym --chars-per-token 4", why: "logs made by hand", prints: `read: questions 1, .* answers 4;(.|\n)*written to gym: `},
-	{command: "entrorouter import omnisbench results.json --problems golds.jsonl --out omnis", as: "entrorouter import omnisbench exported/omnis/results.json --problems exported/golds.jsonl --out omnis", why: "logs made by hand", prints: `read: questions 1, .* answers 2;(.|\n)*written to omnis: `},
-	{command: "entrorouter import jsonl answers.jsonl --keys keys.yaml --out lines", as: "entrorouter import jsonl exported/answers.jsonl --keys exported/keys.yaml --out lines", why: "a log made by hand", prints: `read: questions 1, .* answers 2;(.|\n)*written to lines: `},
+	{command: "entrorouter import inspect logs/*.eval --out inspected", as: "entrorouter import inspect exported/*.json --out inspected", why: "a log made by hand", prints: `read: questions 7, .* answers 14;(.|\n)*written to inspected: `},
+	{command: "entrorouter import lm-eval samples/*/* --out evaluated --chars-per-token 4", as: `entrorouter import lm-eval "$ROOT"/harness/imports/testdata/lm-eval/Qwen3*/* --out evaluated --chars-per-token 4`, why: "samples of a run that is too small", exit: 2, prints: `read: questions 3, .* answers 6;(.|\n)*too few questions have answers of all models that are compared, 3: `},
+	{command: "entrorouter import openai batch.jsonl results.jsonl --problems golds.jsonl --out asked", as: "entrorouter import openai exported/batch.jsonl exported/results.jsonl --problems exported/golds.jsonl --out requested", why: "logs made by hand", prints: `read: questions 7, .* answers 14;(.|\n)*written to requested: `},
+	{command: "entrorouter import reasoning-gym easy/*/*/*.json --out gym --chars-per-token 4", as: "entrorouter import reasoning-gym exported/*/*/*.json --out gym --chars-per-token 4", why: "logs made by hand", prints: `read: questions 7, .* answers 28;(.|\n)*written to gym: `},
+	{command: "entrorouter import omnisbench results.json --problems golds.jsonl --out omnis", as: "entrorouter import omnisbench exported/omnis/results.json --problems exported/golds.jsonl --out omnis", why: "logs made by hand", prints: `read: questions 7, .* answers 14;(.|\n)*written to omnis: `},
+	{command: "entrorouter import jsonl answers.jsonl --keys keys.yaml --out lines", as: "entrorouter import jsonl exported/answers.jsonl --keys exported/keys.yaml --out lines", why: "a log made by hand", prints: `read: questions 7, .* answers 14;(.|\n)*written to lines: `},
 	{command: "go doc ./harness/problems.JSONL", as: `cd "$ROOT" && go doc ./harness/problems.JSONL`, why: "in the folder of the code", prints: `"problem": "Find`},
 	{command: "go doc ./harness/spec.Home", as: `cd "$ROOT" && go doc ./harness/spec.Home`, why: "in the folder of the code", prints: `where a data file is published`},
 	{command: "entrorouter model import FILE.gguf", as: "entrorouter model import model.gguf", why: "the name of a file", prints: `model: llama model of 27008 weights as float32, 262 tokens`},
@@ -619,18 +619,26 @@ func ownExports(t *testing.T, r *reader) {
 		}
 	}
 	r.write(t, "answers.csv", answers.String())
-	var batch, results, items, lines strings.Builder
+	var golds, batch, results, items, lines strings.Builder
+	for n := range 7 { // the fewest that run
+		fmt.Fprintf(&golds, `{"id": "q%d", "problem": "%d + 1?", "answer": "%d"}`+"\n", n, n, n+1)
+	}
 	for _, model := range []string{"small", "large"} {
-		r.write(t, "exported/"+model+".json", `{"eval": {"task": "sums", "model": "`+model+`"}, "samples": [{"id": 1, "input": "1 + 1?", "target": "2", "output": {"choices": [{"message": {"content": "2"}, "stop_reason": "stop"}], "usage": {"input_tokens": 3, "output_tokens": 1}}}]}`)
-		fmt.Fprintf(&batch, `{"custom_id": "%[1]s", "body": {"model": "%[1]s", "messages": [{"role": "user", "content": "1 + 1?"}]}}`+"\n", model)
-		fmt.Fprintf(&results, `{"custom_id": "%s", "response": {"body": {"choices": [{"message": {"content": "2"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3, "completion_tokens": 1}}}}`+"\n", model)
-		r.write(t, "exported/"+model+"_20250227_230002/arithmetic/sums.json", `{"name": "sums", "results": [{"question": "1 + 1?", "expected_answer": "2", "completions": [{"full_model_response": "<answer>2</answer>", "score": 1}, {"full_model_response": "3", "score": 0}]}]}`)
-		fmt.Fprintf(&items, `, {"policy": "always_%[1]s", "dataset": "sums", "item_id": "a", "grader": "numeric_match", "reference": "2", "response_text": "2", "chosen_model": "%[1]s", "passed": true, "input_tokens": 3, "output_tokens": 1}`, model)
-		fmt.Fprintf(&lines, `{"model": "%s", "ask": {"text": "1 + 1?"}, "correct": 1, "prompt_tokens": 3, "output_tokens": 1}`+"\n", model)
+		var samples, sums []string
+		for n := range 7 {
+			samples = append(samples, fmt.Sprintf(`{"id": %d, "input": "%d + 1?", "target": "%d", "output": {"choices": [{"message": {"content": "2"}, "stop_reason": "stop"}], "usage": {"input_tokens": 3, "output_tokens": 1}}}`, n, n, n+1))
+			fmt.Fprintf(&batch, `{"custom_id": "%[1]s-%[2]d", "body": {"model": "%[1]s", "messages": [{"role": "user", "content": "%[2]d + 1?"}]}}`+"\n", model, n)
+			fmt.Fprintf(&results, `{"custom_id": "%s-%d", "response": {"body": {"choices": [{"message": {"content": "2"}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3, "completion_tokens": 1}}}}`+"\n", model, n)
+			sums = append(sums, fmt.Sprintf(`{"question": "%d + 1?", "expected_answer": "%d", "completions": [{"full_model_response": "<answer>2</answer>", "score": 1}, {"full_model_response": "3", "score": 0}]}`, n, n+1))
+			fmt.Fprintf(&items, `, {"policy": "always_%[1]s", "dataset": "sums", "item_id": "q%[2]d", "grader": "numeric_match", "reference": "%[3]d", "response_text": "2", "chosen_model": "%[1]s", "passed": true, "input_tokens": 3, "output_tokens": 1}`, model, n, n+1)
+			fmt.Fprintf(&lines, `{"model": "%s", "ask": {"text": "%d + 1?"}, "correct": 1, "prompt_tokens": 3, "output_tokens": 1}`+"\n", model, n)
+		}
+		r.write(t, "exported/"+model+".json", `{"eval": {"task": "sums", "model": "`+model+`"}, "samples": [`+strings.Join(samples, ", ")+`]}`)
+		r.write(t, "exported/"+model+"_20250227_230002/arithmetic/sums.json", `{"name": "sums", "results": [`+strings.Join(sums, ", ")+`]}`)
 	}
 	r.write(t, "exported/batch.jsonl", batch.String())
 	r.write(t, "exported/results.jsonl", results.String())
-	r.write(t, "exported/golds.jsonl", `{"id": "a", "problem": "1 + 1?", "answer": "2"}`+"\n")
+	r.write(t, "exported/golds.jsonl", golds.String())
 	r.write(t, "exported/omnis/results.json", `{"items": [`+items.String()[2:]+`]}`)
 	r.write(t, "exported/answers.jsonl", lines.String())
 	r.write(t, "exported/keys.yaml", "problem: ask.text\n")

@@ -322,7 +322,7 @@ func TestTheFolderIsARecording(t *testing.T) {
 	}
 	var text strings.Builder
 	text.WriteString("query_id,benchmark,problem,gold,model,response,prompt_tokens,output_tokens,settings\n")
-	for q := range 5 {
+	for q := range 7 {
 		for m, model := range []string{"lab/small", "lab/big", "lab/big"} {
 			fmt.Fprintf(&text, "q%d,sums,What is %d + 1?,%d,%s,it is %d,%d,%d,%d\n", q, q, q+1, model, q+1-(q+m)%2, 10+m, 20+q, m)
 		}
@@ -357,7 +357,7 @@ func TestTheFolderIsARecording(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(read.Candidates, l.Models) || len(read.Queries) != 5 {
+	if !slices.Equal(read.Candidates, l.Models) || len(read.Queries) != 7 {
 		t.Fatal(read.Candidates, read.Queries)
 	}
 	for q, query := range read.Queries {

@@ -139,9 +139,14 @@ func measured(ctx context.Context, folder, name string, o Origin, now time.Time)
 		Outcomes: spec.File{Path: Outcomes, SHA256: r.Outcomes.SHA256, Source: folder},
 		Gaps:     "drop",
 	}
+	for _, f := range []spec.File{files.Queries, files.Outcomes} {
+		if err := checkLines(ctx, folder, f); err != nil {
+			return experiment{}, fmt.Errorf("%w: %w", spec.ErrUsage, err)
+		}
+	}
 	all, err := recording.Coverages(ctx, folder, files)
 	if err != nil {
-		return experiment{}, err
+		return experiment{}, fmt.Errorf("%w: %w", spec.ErrUsage, err)
 	}
 	var some []recording.Candidate
 	some, r.LeftOut, err = kept(all)
@@ -151,6 +156,9 @@ func measured(ctx context.Context, folder, name string, o Origin, now time.Time)
 	table, err := recording.Load(ctx, folder, files, some)
 	if err != nil {
 		return experiment{}, err
+	}
+	if err := suffice(table.Queries); err != nil {
+		return experiment{}, fmt.Errorf("%w: %s: %w", spec.ErrUsage, o.Folder, err)
 	}
 	r.Queries.N = len(table.Queries)
 	r.Gaps = len(all[0].Answered) - r.Queries.N
@@ -190,13 +198,10 @@ func measured(ctx context.Context, folder, name string, o Origin, now time.Time)
 	for _, c := range all {
 		known[c.Model] = true
 	}
-	x.Train.N = r.Queries.N * (x.Folds() - 1) / x.Folds() // all folds but one are learned from
+	x.Train.N = r.Queries.N * (folds - 1) / folds // all folds but one are learned from
 	identify(x.Experts)
 	return x, priced(x.Experts, o.Prices, known)
 }
-
-// Folds is into how many parts the questions are divided: five, or as many as there are questions.
-func (x experiment) Folds() int { return max(2, min(5, x.Recorded.Queries.N)) }
 
 // Partitions are the ways in which the questions are divided, as YAML: ten of up to 500, which take seconds, five of up to 2,000, three of
 // more. What few questions leave open is mostly how they are divided.

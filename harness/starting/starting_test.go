@@ -62,19 +62,26 @@ func load(t *testing.T, folder, name string) *spec.Resolved {
 // A model under two settings is two experts, several answers are pass rates, and what is left out is said.
 func TestRecordedOutcomesAreDescribed(t *testing.T) {
 	folder := t.TempDir()
+	more := func(line string) (all string) { // of the questions 4 to 9
+		for n := 4; n < 10; n++ {
+			all += fmt.Sprintf(line+"\n", n)
+		}
+		return all
+	}
 	write(t, filepath.Join(folder, Queries), `{"query_id": "1", "benchmark": "a", "problem": "1 + 1", "gold": "2", "prompt_tokens": 5}
 {"query_id": "2", "benchmark": "b", "problem": "1 + 2", "gold": "3", "prompt_tokens": 5}
 {"query_id": "3", "benchmark": "b", "problem": "1 + 3", "prompt_tokens": 5}
-`)
+`+more(`{"query_id": "%[1]d", "benchmark": "b", "problem": "1 + %[1]d", "prompt_tokens": 5}`))
 	write(t, filepath.Join(folder, Outcomes), `{"query_id": "1", "model": "org/a: b", "correct": [1, 0], "output_tokens": [10, 30], "settings": {"effort": "low"}}
 {"query_id": "2", "model": "org/a: b", "correct": [1, 1], "output_tokens": [20, 20], "settings": {"effort": "low"}}
 {"query_id": "1", "model": "org/a: b", "correct": 1, "output_tokens": 100, "settings": {"effort": "high"}}
 {"query_id": "2", "model": "org/a: b", "correct": 1, "output_tokens": 100, "settings": {"effort": "high"}}
 {"query_id": "3", "model": "org/a: b", "correct": 1, "output_tokens": 100, "settings": {"effort": "high"}}
 {"query_id": "2", "model": "gaps", "correct": 1, "output_tokens": 5}
-`)
+`+more(`{"query_id": "%d", "model": "org/a: b", "correct": [0, 1], "output_tokens": [20, 20], "settings": {"effort": "low"}}`)+
+		more(`{"query_id": "%d", "model": "org/a: b", "correct": 1, "output_tokens": 100, "settings": {"effort": "high"}}`))
 	b, err := Recorded(t.Context(), folder, "mine", Origin{Source: "a test", Licence: "none", Note: "made up: yes", Prices: map[string]Price{"org/a: b": {Price: cost.Price{In: 1e-7, Out: 2}}, "gaps": {}}}, day)
-	if err != nil || len(b.Priceless) > 0 || b.Left != "gaps, which answered 1 of 3 questions; 1 of 3 questions, which not every other model answered; remaining: models 2, questions 2" {
+	if err != nil || len(b.Priceless) > 0 || b.Left != "gaps, which answered 1 of 9 questions; 1 of 9 questions, which not every other model answered; remaining: models 2, questions 8" {
 		t.Fatal(err, b)
 	}
 	if err := Write(folder, b.Files); err != nil {
@@ -92,9 +99,72 @@ func TestRecordedOutcomesAreDescribed(t *testing.T) {
 		t.Errorf("%+v", p.Recorded)
 	}
 	pool := string(b.Files[0].Data)
-	for _, want := range []string{"right in 75.0% of 4 answers, 20 tokens per answer", `Left out: "gaps, which answered 1 of 3 questions"`} {
+	for _, want := range []string{"right in 56.2% of 16 answers, 20 tokens per answer", `Left out: "gaps, which answered 1 of 9 questions"`} {
 		if !strings.Contains(pool, want) {
 			t.Errorf("no %q in\n%s", want, pool)
+		}
+	}
+}
+
+// A folder that cannot be read is its owner's to mend, who is told where, and of no type of this program.
+func TestWhatIsNoRecordingIsRefused(t *testing.T) {
+	const (
+		question = `{"query_id": "1", "benchmark": "a", "problem": "1 + 1", "gold": "2", "prompt_tokens": 5}`
+		answer   = `{"query_id": "1", "model": "x", "correct": 1, "output_tokens": 5}`
+	)
+	for name, c := range map[string]struct{ queries, outcomes, want string }{
+		"half a line":             {question + "\n" + question[:40], answer, "queries.jsonl:2: the line ends within its JSON object"},
+		"a question of two":       {question, answer + "\n" + answer, `outcomes.jsonl:2: query_id "1" and model "x" are there twice`},
+		"another encoding":        {question, answer + "\n" + strings.Replace(answer, "x", "caf\xe9", 1), "outcomes.jsonl:2: not UTF-8; convert the file"},
+		"a text of another":       {"\n" + strings.Replace(question, "1 + 1", "caf\xe9", 1), answer, "queries.jsonl:2: not UTF-8; convert the file"},
+		"a model without a name":  {question, strings.Replace(answer, "x", " ", 1), "outcomes.jsonl:1: model is empty"},
+		"half a token":            {question, answer + "\n" + strings.Replace(answer, "5", "5.5", 1), "outcomes.jsonl:2: output_tokens is 5.5; want a whole number of at most 18 digits"},
+		"half a token of several": {question, strings.Replace(answer, "5", "[5, 1e99]", 1), "outcomes.jsonl:1: output_tokens is 1e99; want a whole number of at most 18 digits"},
+		"a token in words":        {strings.Replace(question, "5", `"five"`, 1), answer, "queries.jsonl:1: prompt_tokens is of type string"},
+		"an id that is a number":  {strings.Replace(question, `"1"`, "1", 1), answer, "queries.jsonl:1: query_id is of type number"},
+		"a list of lists":         {question, strings.Replace(answer, "5", "[[5]]", 1), "outcomes.jsonl:1: output_tokens is of type array"},
+		"a rate beyond all":       {question, strings.Replace(answer, `"correct": 1`, `"pass_rate": 1e999, "runs": 2`, 1), "outcomes.jsonl:1: pass_rate is 1e999, which is too large"},
+		"why it ended":            {question, strings.Replace(answer, "5}", `5, "finish": 7}`, 1), "outcomes.jsonl:1: finish is of type number"},
+	} {
+		folder := t.TempDir()
+		write(t, filepath.Join(folder, Queries), c.queries)
+		write(t, filepath.Join(folder, Outcomes), c.outcomes)
+		want := spec.ErrUsage.Error() + ": " + folder + string(filepath.Separator) + c.want
+		if _, err := Recorded(t.Context(), folder, "mine", Origin{}, day); !errors.Is(err, spec.ErrUsage) || err.Error() != want {
+			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+// What is written runs: the largest part of the questions that is scored leaves enough to learn from.
+func TestQuestionsSuffice(t *testing.T) {
+	for name, c := range map[string]struct {
+		benchmarks, problems string // a letter a question
+		learned              int
+		few                  bool
+	}{
+		"one question too few":     {"aaaaaa", "123456", 4, true},
+		"enough":                   {"aaaaaaa", "1234567", 5, false},
+		"of two benchmarks":        {"aaaabbb", "1234567", 5, false},
+		"a benchmark each":         {"abcdefg", "1234567", 0, true},
+		"twice each":               {"aaaaaaaa", "11223344", 6, false},
+		"asked again elsewhere":    {"aaaabbbb", "12341111", 3, true},
+		"two that are often there": {"aaaaaaaaaa", "1111122222", 5, false},
+	} {
+		folder := t.TempDir()
+		var queries, outcomes strings.Builder
+		for i := range c.benchmarks {
+			fmt.Fprintf(&queries, `{"query_id": "%d", "benchmark": "%c", "problem": "%c", "prompt_tokens": 5}`+"\n", i, c.benchmarks[i], c.problems[i])
+			for _, m := range "xy" {
+				fmt.Fprintf(&outcomes, `{"query_id": "%d", "model": "%c", "correct": 1, "output_tokens": 5}`+"\n", i, m)
+			}
+		}
+		write(t, filepath.Join(folder, Queries), queries.String())
+		write(t, filepath.Join(folder, Outcomes), outcomes.String())
+		_, err := Recorded(t.Context(), folder, "mine", Origin{}, day)
+		want := fmt.Sprintf("%v: %s: too few questions have answers of all models that are compared, %d: routers are scored on a fifth of each benchmark and learn from the others, which are %d at the least and must be 5; 7 different questions of one benchmark will do", spec.ErrUsage, folder, len(c.benchmarks), c.learned)
+		if c.few && (!errors.Is(err, spec.ErrUsage) || err.Error() != want) || !c.few && err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
