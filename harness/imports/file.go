@@ -71,7 +71,7 @@ func stem(path string) string {
 // checkLines says whether lines end as no line does.
 func checkLines(name string, data []byte) error {
 	data = bytes.TrimSpace(data)
-	if at := bytes.IndexAny(data, "\r\n"); at >= 0 && data[at] == '\r' && data[at+1] != '\n' {
+	if at := bytes.IndexAny(data, "\r\n"); at >= 0 && bytes.TrimLeft(data[at:], "\r")[0] != '\n' {
 		return fmt.Errorf("%s: its lines end in carriage returns alone; end them in line feeds", name)
 	}
 	return nil
