@@ -130,7 +130,7 @@ func measured(ctx context.Context, folder, name string, o Origin, now time.Time)
 		if errors.Is(err, fs.ErrNotExist) {
 			return experiment{}, fmt.Errorf("%w: %s: no such file; a folder of recorded outcomes has %s and %s, as 'go doc ./harness/recording.Table' describes them", spec.ErrUsage, filepath.Join(folder, f.name), Queries, Outcomes)
 		} else if err != nil {
-			return experiment{}, err
+			return experiment{}, fmt.Errorf("%w: %w", spec.ErrUsage, err)
 		}
 		*f.into = part{Path: f.name, SHA256: sum}
 	}

@@ -113,6 +113,7 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 		answer   = `{"query_id": "1", "model": "x", "correct": 1, "output_tokens": 5}`
 	)
 	for name, c := range map[string]struct{ queries, outcomes, want string }{
+		"what is not compressed":  {question, answer, "outcomes.jsonl.gz: cannot be read: gzip: invalid header"},
 		"half a line":             {question + "\n" + question[:40], answer, "queries.jsonl:2: the line ends within its JSON object"},
 		"a question of two":       {question, answer + "\n" + answer, `outcomes.jsonl:2: query_id "1" and model "x" are there twice`},
 		"another encoding":        {question, answer + "\n" + strings.Replace(answer, "x", "caf\xe9", 1), "outcomes.jsonl:2: not UTF-8; convert the file"},
@@ -128,7 +129,8 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		write(t, filepath.Join(folder, Queries), c.queries)
-		write(t, filepath.Join(folder, Outcomes), c.outcomes)
+		outcomes, _, _ := strings.Cut(c.want, ":")
+		write(t, filepath.Join(folder, strings.Replace(outcomes, Queries, Outcomes, 1)), c.outcomes)
 		want := spec.ErrUsage.Error() + ": " + folder + string(filepath.Separator) + c.want
 		if _, err := Recorded(t.Context(), folder, "mine", Origin{}, day); !errors.Is(err, spec.ErrUsage) || err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
