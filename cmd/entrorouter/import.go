@@ -71,6 +71,9 @@ func importAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := imports.Vacant(dir); err != nil { // before a log is read that may be long
+		return err
+	}
 	o, err := importOptions(c, format)
 	if err != nil {
 		return usageError{err}

@@ -117,15 +117,24 @@ func (l *Log) Lines() (queries, outcomes []byte, err error) {
 	return q.Bytes(), o.Bytes(), nil
 }
 
-// Write makes a folder of the recording, of an experiment on it and of what the audit says, and returns what starting wrote with
-// all files of the folder. The folder must be empty or not there yet, and is whole or not made.
-func (l *Log) Write(ctx context.Context, dir, name string, o starting.Origin, findings []Finding, now time.Time) (b starting.Beginning, err error) {
+// Vacant says whether a folder may be written: it must be empty or not there yet.
+func Vacant(dir string) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return b, fmt.Errorf("%w: %s is a file; name a folder that is empty or not there yet", spec.ErrUsage, dir)
+		return fmt.Errorf("%w: %s is a file; name a folder that is empty or not there yet", spec.ErrUsage, dir)
 	}
-	if held, err := os.ReadDir(dir); err == nil && len(held) > 0 {
-		return b, fmt.Errorf("%w: %s holds %s already; name a folder that is empty or not there yet", spec.ErrUsage, dir, held[0].Name())
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	held, err := os.ReadDir(dir)
+	if err == nil && len(held) > 0 {
+		return fmt.Errorf("%w: %s holds %s already; name a folder that is empty or not there yet", spec.ErrUsage, dir, held[0].Name())
+	} else if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// Write makes a folder of the recording, of an experiment on it and of what the audit says, and returns what starting wrote with
+// all files of the folder. The folder must be Vacant, and is whole or not made.
+func (l *Log) Write(ctx context.Context, dir, name string, o starting.Origin, findings []Finding, now time.Time) (b starting.Beginning, err error) {
+	if err := Vacant(dir); err != nil {
 		return b, err
 	}
 	queries, outcomes, err := l.Lines()
