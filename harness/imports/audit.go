@@ -206,8 +206,8 @@ func (a *audit) bestFirst(m int) {
 	}
 }
 
-// twice looks for answers that are earlier ones again, which say of no answer how sure it is. That half of the long ones are is no
-// chance, nor that all of many short ones are; short ones without their text may well be.
+// twice looks for answers that are earlier ones again, which say nothing of how often a model changes its mind. That half of the long
+// ones are is no chance, nor that all of many short ones are, unless their texts are not there.
 func (a *audit) twice(m int) {
 	type said struct {
 		text    uint64

@@ -68,7 +68,7 @@ func stem(path string) string {
 	return path
 }
 
-// checkLines says whether lines end as no line does.
+// checkLines refuses lines that end in carriage returns alone, which would be read as one line.
 func checkLines(name string, data []byte) error {
 	data = bytes.TrimSpace(data)
 	if at := bytes.IndexAny(data, "\r\n"); at >= 0 && bytes.TrimLeft(data[at:], "\r")[0] != '\n' {

@@ -16,20 +16,25 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// line is a question or an outcome, whose keys recording.Table describes.
-type line struct {
-	ID        string          `json:"query_id"`
-	Benchmark string          `json:"benchmark"`
-	Problem   string          `json:"problem"`
-	Gold      string          `json:"gold"`
-	Options   []string        `json:"options"`
-	Model     *string         `json:"model"`
-	Run       int             `json:"run"`
-	Runs      int             `json:"runs"`
-	PassRate  float64         `json:"pass_rate"`
-	In        several[int64]  `json:"prompt_tokens"`
-	Out       several[int64]  `json:"output_tokens"`
-	Finish    several[string] `json:"finish"`
+// question and outcome are lines, whose keys recording.Table describes.
+type question struct {
+	ID        string   `json:"query_id"`
+	Benchmark string   `json:"benchmark"`
+	Problem   string   `json:"problem"`
+	Gold      string   `json:"gold"`
+	Options   []string `json:"options"`
+	In        int64    `json:"prompt_tokens"`
+}
+
+type outcome struct {
+	ID       string          `json:"query_id"`
+	Model    *string         `json:"model"`
+	Run      int             `json:"run"`
+	Runs     int             `json:"runs"`
+	PassRate float64         `json:"pass_rate"`
+	In       several[int64]  `json:"prompt_tokens"`
+	Out      several[int64]  `json:"output_tokens"`
+	Finish   several[string] `json:"finish"`
 }
 
 // several are a value or a list of them.
@@ -44,17 +49,17 @@ func (s *several[T]) UnmarshalJSON(data []byte) error {
 }
 
 // checkLines says which line of a file is not UTF-8, has a value of another type or a model without a name.
-func checkLines(ctx context.Context, folder string, f spec.File) error {
+func checkLines[Line question | outcome](ctx context.Context, folder string, f spec.File) error {
 	_, err := lines.Read(ctx, folder, f, func(text []byte) error {
 		if !utf8.Valid(text) {
 			return errors.New("not UTF-8; convert the file")
 		}
-		var l line
+		var l Line
 		var wrong *json.UnmarshalTypeError
 		if err := json.Unmarshal(text, &l); errors.As(err, &wrong) { // what is no JSON at all, package recording says
 			return Worded(err)
 		}
-		if l.Model != nil && strings.TrimSpace(*l.Model) == "" {
+		if o, ok := any(l).(outcome); ok && o.Model != nil && strings.TrimSpace(*o.Model) == "" {
 			return errors.New("model is empty")
 		}
 		return nil

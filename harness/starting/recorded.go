@@ -139,10 +139,9 @@ func measured(ctx context.Context, folder, name string, o Origin, now time.Time)
 		Outcomes: spec.File{Path: Outcomes, SHA256: r.Outcomes.SHA256, Source: folder},
 		Gaps:     "drop",
 	}
-	for _, f := range []spec.File{files.Queries, files.Outcomes} {
-		if err := checkLines(ctx, folder, f); err != nil {
-			return experiment{}, fmt.Errorf("%w: %w", spec.ErrUsage, err)
-		}
+	err := cmp.Or(checkLines[question](ctx, folder, files.Queries), checkLines[outcome](ctx, folder, files.Outcomes))
+	if err != nil {
+		return experiment{}, fmt.Errorf("%w: %w", spec.ErrUsage, err)
 	}
 	all, err := recording.Coverages(ctx, folder, files)
 	if err != nil {

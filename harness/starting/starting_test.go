@@ -122,6 +122,7 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 		"half a token":            {question, answer + "\n" + strings.Replace(answer, "5", "5.5", 1), "outcomes.jsonl:2: output_tokens is 5.5; want a whole number of at most 18 digits"},
 		"half a token of several": {question, strings.Replace(answer, "5", "[5, 1e99]", 1), "outcomes.jsonl:1: output_tokens is 1e99; want a whole number of at most 18 digits"},
 		"a token in words":        {strings.Replace(question, "5", `"five"`, 1), answer, "queries.jsonl:1: prompt_tokens is of type string"},
+		"tokens in a list":        {strings.Replace(question, "5", "[5]", 1), answer, "queries.jsonl:1: prompt_tokens is of type array"},
 		"an id that is a number":  {strings.Replace(question, `"1"`, "1", 1), answer, "queries.jsonl:1: query_id is of type number"},
 		"a list of lists":         {question, strings.Replace(answer, "5", "[[5]]", 1), "outcomes.jsonl:1: output_tokens is of type array"},
 		"a rate beyond all":       {question, strings.Replace(answer, `"correct": 1`, `"pass_rate": 1e999, "runs": 2`, 1), "outcomes.jsonl:1: pass_rate is 1e999, which is too large"},
@@ -129,7 +130,7 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 	} {
 		folder := t.TempDir()
 		write(t, filepath.Join(folder, Queries), c.queries)
-		outcomes, _, _ := strings.Cut(c.want, ":")
+		outcomes, _, _ := strings.Cut(c.want, ":") // if these are at fault, by the name that they are to have
 		write(t, filepath.Join(folder, strings.Replace(outcomes, Queries, Outcomes, 1)), c.outcomes)
 		want := spec.ErrUsage.Error() + ": " + folder + string(filepath.Separator) + c.want
 		if _, err := Recorded(t.Context(), folder, "mine", Origin{}, day); !errors.Is(err, spec.ErrUsage) || err.Error() != want {
