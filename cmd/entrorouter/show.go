@@ -38,13 +38,14 @@ func showCommand() *cli.Command {
 			"the true success probability of the simulated experts, and a recording what was recorded.\n\n" +
 			"--json: a cell has set, row, benchmark, questions, runs, accuracy (percent), usd (one pass), usd_per_query,\n" +
 			"cost_share (percent of the dearest expert's), gain (of averages: points, accuracy of the coin flip of the same\n" +
-			"cost, coin (expert: share)), verdicts (of answers: number), trainings (seed, accuracy,\n" +
-			"usd_per_query). A question has problem, weight (in the cell), accuracy, usd, tokens, chosen (expert: share),\n" +
-			"verdicts (share), folds. A problem has set, problem (id, benchmark, text, gold, options, tolerance, level),\n" +
-			"latent (cell, topic, difficulty), rollouts (expert, run, bucket, reason, rule, extracted, gold_form, response_form,\n" +
-			"usage (in, out: tokens), usd, rollout, prompt, response, reasoning, failure (class, error, again)), unscored (models),\n" +
-			"outcomes (expert, correct, bucket, tokens, usd), decisions (row, seed, fold, run, expert, calls, spoiled, prob, answer,\n" +
-			"bucket, accuracy, usd, router_tokens), enters (set, row, benchmark, weight, accuracy, usd).",
+			"cost, coin (expert: share)), fold_gain (of recordings: points, accuracy of the coin flips inside the test folds),\n" +
+			"verdicts (of answers: number), trainings (seed, accuracy, usd_per_query). A question has problem, weight (in the\n" +
+			"cell), accuracy, usd, tokens, chosen (expert: share), verdicts (share), folds. A problem has set, problem (id,\n" +
+			"benchmark, text, gold, options, tolerance, level), latent (cell, topic, difficulty), rollouts (expert, run, bucket,\n" +
+			"reason, rule, extracted, gold_form, response_form, usage (in, out: tokens), usd, rollout, prompt, response, reasoning,\n" +
+			"failure (class, error, again)), unscored (models), outcomes (expert, correct, bucket, tokens, usd), decisions (row,\n" +
+			"seed, fold, run, expert, calls, spoiled, prob, answer, bucket, accuracy, usd, router_tokens), enters (set, row,\n" +
+			"benchmark, weight, accuracy, usd).",
 		Flags: append(slices.Concat(storeFlags(), trainingFlags()),
 			&cli.StringFlag{Name: "row", Usage: "id of a row"},
 			&cli.StringFlag{Name: "benchmark", Usage: "name of a test benchmark, avg, all or a stratum"},
@@ -103,7 +104,10 @@ func showCommand() *cli.Command {
 			if cells, err = ofBenchmark(cells, benchmark); err != nil {
 				return err
 			}
-			if by := c.String("sort"); by != "" {
+			switch by := c.String("sort"); {
+			case by == "gain" && !slices.ContainsFunc(cells, func(x trail.Cell) bool { return points(x) != nil }):
+				return usageError{errors.New("--sort gain: none of these cells has a hull gain, which averages and recordings have; name another column")}
+			case by != "":
 				slices.SortStableFunc(cells, cellOrders[by])
 			}
 			return show(c, cells, func(w io.Writer) {
@@ -148,10 +152,13 @@ var cellOrders = map[string]func(a, b trail.Cell) int{
 func cellColumns() []string { return slices.Sorted(maps.Keys(cellOrders)) }
 
 func points(c trail.Cell) *float64 {
-	if c.Gain == nil {
-		return nil
+	switch {
+	case c.Gain != nil:
+		return &c.Gain.Points
+	case c.FoldGain != nil:
+		return &c.FoldGain.Points
 	}
-	return &c.Gain.Points
+	return nil
 }
 
 // lastNone compares numbers upwards (1) or downwards (-1); those that there are not come last.
@@ -205,6 +212,9 @@ func rowsAsked(row string) []string {
 
 // gain says how the hull gain of a cell comes about.
 func gain(c trail.Cell) string {
+	if f := c.FoldGain; f != nil {
+		return fmt.Sprintf("%.2f = %.2f - %.2f (a coin flip inside each test fold)", f.Points, c.Accuracy, f.Accuracy)
+	}
 	if c.Gain == nil {
 		return ""
 	}

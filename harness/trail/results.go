@@ -34,9 +34,10 @@ type Cell struct {
 	PerQuery  float64  `json:"usd_per_query"`        // dollars per question
 	CostShare *float64 `json:"cost_share,omitempty"` // percent of what always asking the dearest expert costs; none where that is nothing
 
-	Gain      *Gain                      `json:"gain,omitempty"`     // of averages; of recordings none, whose gains are made inside each fold
-	Verdicts  map[routing.Bucket]float64 `json:"verdicts,omitempty"` // number of answers, averaged over training seeds or partitions
-	Trainings []TrainingResult           `json:"trainings"`          // what is averaged
+	Gain      *Gain                      `json:"gain,omitempty"`      // of averages; of recordings none
+	FoldGain  *FoldGain                  `json:"fold_gain,omitempty"` // of every cell of a recording
+	Verdicts  map[routing.Bucket]float64 `json:"verdicts,omitempty"`  // number of answers, averaged over training seeds or partitions
+	Trainings []TrainingResult           `json:"trainings"`           // what is averaged
 }
 
 // Gain is a hull gain and the coin flip between fixed experts that it is measured from, which costs what the row costs.
@@ -44,6 +45,13 @@ type Gain struct {
 	Points   float64            `json:"points"`   // accuracy of the cell minus that of the flip
 	Accuracy float64            `json:"accuracy"` // percent, of the flip
 	Coin     map[string]float64 `json:"coin"`     // how often it asks whom; in sum below 1 where a row costs less than the cheapest
+}
+
+// FoldGain is a hull gain inside each test fold, where every fold has a coin flip of its own, averaged over folds by their questions and
+// over partitions.
+type FoldGain struct {
+	Points   float64 `json:"points"`   // accuracy of the cell minus that of the flips
+	Accuracy float64 `json:"accuracy"` // percent, of the flips
 }
 
 // TrainingResult is a cell by one training: of a seed, or of recordings of a partition.

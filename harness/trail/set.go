@@ -18,7 +18,7 @@ type set struct {
 	*book.Arena
 	problems []routing.Problem // [Q]
 	groups   []group
-	dearest  []float64 // [Q] dollars of the dearest expert
+	alone    []book.Scores // [M] what always asking each expert gets and pays
 	scored   map[string]*standing
 	read     map[string][]routing.Decision // by the folder of the entry: questions are asked about one after the other
 }
@@ -60,7 +60,9 @@ func newSet(a *book.Arena, whole bool) *set {
 	for i, q := range a.Question {
 		s.problems[q] = a.Queries[i].Problem
 	}
-	s.dearest = a.Score(a.Always(len(a.Experts) - 1)).USD
+	for m := range a.Experts {
+		s.alone = append(s.alone, a.Score(a.Always(m)))
+	}
 	average := group{name: metrics.Average, pass: a.Total(), weight: make([]float64, n)}
 	for b, bench := range a.Benchmarks {
 		g := group{name: bench.Name, runs: bench.Runs, pass: bench.Pass, weight: even(n, func(q int) bool { return a.Strata[q] == b })}
@@ -92,13 +94,9 @@ func newSet(a *book.Arena, whole bool) *set {
 
 // gain is the hull gain of a row on the average, and the coin flip that it is measured from.
 func (s *set) gain(r book.Row, at metrics.Point) *Gain {
-	if s.recorded() {
-		return nil // gains of recordings are made inside each fold
-	}
 	average := s.groups[slices.IndexFunc(s.groups, func(g group) bool { return g.name == metrics.Average })]
 	var fixed []metrics.Point
-	always := func(expert int) {
-		c := s.Score(s.Always(expert))
+	always := func(c book.Scores) {
 		var p metrics.Point
 		for q, w := range average.weight {
 			p.Quality += w * c.Accuracy[q]
@@ -107,11 +105,11 @@ func (s *set) gain(r book.Row, at metrics.Point) *Gain {
 		fixed = append(fixed, p)
 	}
 	ids := s.IDs()
-	for m := range s.Experts {
-		always(m)
+	for _, c := range s.alone {
+		always(c)
 	}
 	if s.Self != nil && methods.AnswersItself(r.Kind) {
-		always(routing.Self)
+		always(s.Score(s.Always(routing.Self)))
 		ids = append(ids, routing.SelfID)
 	}
 	hull := metrics.UpperHull(fixed)
@@ -123,6 +121,21 @@ func (s *set) gain(r book.Row, at metrics.Point) *Gain {
 		}
 	}
 	return out
+}
+
+// foldGain is the hull gain of a row on some questions of a recording, of which it gets so much accuracy.
+func (s *set) foldGain(r book.Row, g group, of *standing, accuracy float64) *FoldGain {
+	var quality, usd [][]float64 // [M] of always asking one expert
+	for _, c := range s.alone {
+		quality, usd = append(quality, inside(g, c.Accuracy)), append(usd, inside(g, c.USD))
+	}
+	ones := slices.Repeat([]float64{1}, g.size())
+	points := 0.0
+	for i, t := range of.trainings {
+		paths := metrics.NewFolds(inside(g, r.Trainings[i].Fold), quality, usd).Under(ones)
+		points += paths.Gain(paths.Points(inside(g, t.accuracy), inside(g, t.usd))) / float64(len(of.trainings))
+	}
+	return &FoldGain{points, accuracy - points}
 }
 
 // each hands the rows of those ids that the set has to do, with what they got and paid.
@@ -318,6 +331,16 @@ func even(n int, belongs func(q int) bool) []float64 {
 		}
 	}
 	return weight
+}
+
+// inside is a column of the questions that have a weight.
+func inside[T any](g group, column []T) (out []T) {
+	for q, w := range g.weight {
+		if w > 0 {
+			out = append(out, column[q])
+		}
+	}
+	return out
 }
 
 // size is how many questions have a weight.

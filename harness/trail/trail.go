@@ -73,7 +73,10 @@ func (t *Trail) Cells(set, row string) ([]Cell, error) {
 		if err := s.each(rows, func(r book.Row, of *standing) {
 			for _, g := range s.groups {
 				c := s.cell(r.ID, g, of)
-				if g.name == metrics.Average {
+				switch {
+				case s.recorded():
+					c.FoldGain = s.foldGain(r, g, of, c.Accuracy)
+				case g.name == metrics.Average:
 					c.Gain = s.gain(r, metrics.Point{Cost: c.PerQuery, Quality: c.Accuracy})
 				}
 				out = append(out, c)
@@ -102,7 +105,7 @@ func (s *set) cell(row string, g group, of *standing) Cell {
 		}
 		c.Accuracy += w * of.accuracy[q]
 		c.PerQuery += w * of.usd[q]
-		dearest += w * s.dearest[q]
+		dearest += w * s.alone[len(s.alone)-1].USD[q]
 		if of.verdicts == nil || w == 0 {
 			continue
 		}
