@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -50,6 +51,9 @@ func exportBatch(c *cli.Context, name string) error {
 	case c.Int("shard") < 1:
 		return usageError{fmt.Errorf("--shard %d: a file holds one request at least", c.Int("shard"))}
 	}
+	if err := cmp.Or(checkFolder(dir, "dir"), checkFolder(c.String("out"), "out")); err != nil {
+		return err
+	}
 	r, err := loadSpec(c, name)
 	if err != nil {
 		return err
@@ -79,6 +83,9 @@ func importBatch(c *cli.Context, name string, files []string) error {
 		if c.IsSet(flag) {
 			return usageError{fmt.Errorf("--%s is of batch export", flag)}
 		}
+	}
+	if err := checkFolder(c.String("out"), "out"); err != nil {
+		return err
 	}
 	r, err := loadSpec(c, name)
 	if err != nil {

@@ -49,6 +49,9 @@ func reportCommand() *cli.Command {
 			if c.IsSet("serve") {
 				return serveReport(c)
 			}
+			if info, err := os.Stat(file); err == nil && info.IsDir() {
+				return usageError{fmt.Errorf("%s is a folder; name a file with --output, as in --output %s", file, filepath.Join(file, "report.html"))}
+			}
 			p, err := reportOf(c)
 			if err != nil {
 				return err
@@ -56,9 +59,6 @@ func reportCommand() *cli.Command {
 			var text bytes.Buffer
 			if err := p.Write(&text); err != nil {
 				return err
-			}
-			if info, err := os.Stat(file); err == nil && info.IsDir() {
-				return usageError{fmt.Errorf("%s is a folder; name a file with --output, as in --output %s", file, filepath.Join(file, "report.html"))}
 			}
 			if err := store.WriteFile(file, text.Bytes()); err != nil {
 				return err

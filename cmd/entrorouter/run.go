@@ -76,6 +76,14 @@ func runCommand() *cli.Command {
 				}
 				specs = append(specs, r)
 			}
+			if err := checkFolder(c.String("out"), "out"); err != nil {
+				return err
+			}
+			for _, r := range specs {
+				if err := checkFolder(filepath.Join(folder, r.Experiment.Name), "figures"); folder != "" && err != nil {
+					return err
+				}
+			}
 			began, end := time.Now(), &runSummary{Folder: folder, Against: c.String("against"), several: len(specs) > 1 || c.IsSet("against")}
 			end.next = nextOf(specs, folder)
 			if !changes.Any() && !c.IsSet("against") { // references are of specs as they stand

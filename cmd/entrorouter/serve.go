@@ -43,6 +43,9 @@ func serveCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if err := checkFolder(c.String("out"), "out"); err != nil {
+				return err
+			}
 			how := asking.Serving{Reasoning: c.Bool("reasoning")}
 			if name := c.String("key-env"); c.IsSet("key-env") {
 				if how.Key = os.Getenv(name); how.Key == "" {

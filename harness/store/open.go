@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Open opens the store at root for writing, making the folder if needed, and removes what crashed runs left half-made. It
@@ -35,6 +37,10 @@ func open(root string, o Options, at step) (*Store, error) {
 	}
 	for _, dir := range []string{"stages", "tmp"} {
 		if err := os.MkdirAll(filepath.Join(root, dir), 0o777); err != nil {
+			var at *fs.PathError
+			if errors.As(err, &at) && errors.Is(err, syscall.ENOTDIR) {
+				return nil, fmt.Errorf("store %q: %s is a file; name a folder", root, at.Path)
+			}
 			return nil, fmt.Errorf("store %q: %w", root, explainWrite(root, err))
 		}
 	}

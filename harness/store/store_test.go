@@ -404,8 +404,10 @@ func TestAFolderThatCannotBeWrittenIsOneClearSentence(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(filepath.Join(file, "runs"), Options{}); err == nil || !strings.Contains(err.Error(), file) {
-		t.Errorf("below a file: error %v, want one that names it", err)
+	for _, root := range []string{file, filepath.Join(file, "runs")} {
+		if _, err := Open(root, Options{}); err == nil || !strings.HasSuffix(err.Error(), ": "+file+" is a file; name a folder") {
+			t.Errorf("error %v, want one that says that %s is a file", err, file)
+		}
 	}
 	if os.Geteuid() == 0 {
 		t.Skip("root may write everywhere")
