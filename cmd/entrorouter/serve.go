@@ -63,17 +63,15 @@ func serveCommand() *cli.Command {
 				return fmt.Errorf("cannot listen on %s: %w; choose another address with --listen", c.String("listen"), err)
 			}
 			books := &books{met: make([]int, len(plan))}
-			var faulty *fault.Handler
-			if plan != nil {
-				how.Wrap = func(h http.Handler) http.Handler {
-					faulty = fault.Wrap(h, plan, fault.Options{Listener: l, Served: books.add})
-					return faulty
-				}
+			var faulty *fault.Handler // of no fault, if there is no plan: it counts
+			how.Wrap = func(h http.Handler) http.Handler {
+				faulty = fault.Wrap(h, plan, fault.Options{Listener: l, Served: books.add})
+				return faulty
 			}
 			err = harness.Serve(c.Context, r, options(c), l, how, func(models []string) {
 				fmt.Fprintf(c.App.Writer, "listening on http://%s/v1 for models %v\n", l.Addr(), models)
 			})
-			if err == nil && plan != nil {
+			if err == nil {
 				faulty.Close() // what still hangs counts too
 				fmt.Fprint(c.App.Writer, books)
 			}
@@ -172,7 +170,7 @@ func readPlan(name string) (plan fault.Plan, err error) {
 // books are the server's own count of what clients got.
 type books struct {
 	mu              sync.Mutex
-	requests, whole int
+	requests, whole int // whole: answered, and to the end
 	out, sent       int64
 	met             []int // requests by the fault that they met
 }
@@ -183,7 +181,7 @@ func (b *books) add(s fault.Served) {
 	b.requests++
 	b.out += s.Out
 	b.sent += s.Sent
-	if s.Whole {
+	if s.Whole && s.Status == http.StatusOK {
 		b.whole++
 	}
 	if s.Fault > 0 {

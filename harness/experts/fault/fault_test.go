@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"syscall"
@@ -487,4 +489,43 @@ func TestTheServerCountsNoLessThanAClientGets(t *testing.T) {
 			r.Fatalf("%d tokens told, %+v", told, n)
 		}
 	})
+}
+
+// endless is a body without an end, and how much of it was read.
+type endless int
+
+func (e *endless) Read(b []byte) (int, error) {
+	*e += endless(len(b))
+	return len(b), nil
+}
+
+func TestABodyWithoutAnEndIsRefused(t *testing.T) {
+	var body endless
+	h := fault.Wrap(vllm.New([]vllm.Model{{Name: "m"}}, nil, vllm.Options{}), nil, fault.Options{})
+	r := httptest.NewRequest("POST", "/v1/chat/completions", io.LimitReader(&body, 64<<20))
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "request body too large") || body > 4<<20 {
+		t.Errorf("%d bytes were read: %d %s", body, w.Code, w.Body)
+	}
+}
+
+func TestWithoutAPlanAnswersAreThoseOfTheServer(t *testing.T) {
+	server := vllm.New([]vllm.Model{{Name: "m"}}, func(context.Context, vllm.Request) (vllm.Answer, error) {
+		return vllm.Answer{Text: "four", Finish: "stop", In: 3, Out: 9}, nil
+	}, vllm.Options{Log: slog.New(slog.DiscardHandler)})
+	bare := strings.Replace(stream, `,"stream_options":{"include_usage":true}`, "", 1)
+	for _, body := range []string{plain, stream, bare, bare + "x", stream[:len(stream)-1], "", "{}"} {
+		var got [2]*httptest.ResponseRecorder
+		for i, h := range []http.Handler{server, fault.Wrap(server, nil, fault.Options{})} {
+			r := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(body))
+			r.Header.Set("Content-Type", "application/json")
+			got[i] = httptest.NewRecorder()
+			h.ServeHTTP(got[i], r)
+		}
+		if got[0].Code != got[1].Code || got[0].Body.String() != got[1].Body.String() {
+			t.Errorf("%q: %d %q, and with a handler before it %d %q", body, got[0].Code, got[0].Body, got[1].Code, got[1].Body)
+		}
+	}
 }

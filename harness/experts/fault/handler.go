@@ -15,6 +15,8 @@ import (
 
 	"github.com/tidwall/gjson"
 	"github.com/tidwall/sjson"
+
+	"github.com/entrorouter/entrorouter/harness/experts/vllm"
 )
 
 // Clock is the time that rules go by.
@@ -77,7 +79,7 @@ type asked struct {
 }
 
 func read(r *http.Request) (asked, error) {
-	body, err := io.ReadAll(r.Body)
+	body, err := io.ReadAll(io.LimitReader(r.Body, vllm.MaxRequest+1)) // what is longer is refused by the server
 	q := asked{path: r.URL.Path, body: body, bearer: strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")}
 	got := gjson.GetManyBytes(body, "model", "messages", "seed")
 	q.model, q.seed = got[0].String(), got[2].Int()
@@ -133,7 +135,7 @@ func (h *Handler) ask(r *http.Request, q asked, edits map[string]string) *answer
 		edit(path, edits[path])
 	}
 	of := gjson.GetManyBytes(body, "stream", "stream_options.include_usage", "stream_options.continuous_usage_stats")
-	if of[0].Bool() {
+	if of[0].Bool() && gjson.ValidBytes(body) { // else the server refuses it
 		edit("stream_options", `{"include_usage":true,"continuous_usage_stats":true}`)
 	}
 	inner := r.Clone(r.Context())

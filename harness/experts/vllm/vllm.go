@@ -79,7 +79,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-const maxRequest = 1 << 20 // bytes
+// MaxRequest is the most bytes of a request that is not refused.
+const MaxRequest = 1 << 20
 
 // read reads the JSON of a request.
 func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
@@ -89,7 +90,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 	}
 	buf := s.bodies.Get()
 	defer s.bodies.Put(buf)
-	if _, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, maxRequest)); err != nil {
+	if _, err := buf.ReadFrom(http.MaxBytesReader(w, r.Body, MaxRequest)); err != nil {
 		return &Error{http.StatusBadRequest, BadRequest, "cannot read the request: " + err.Error()}
 	}
 	if err := json.Unmarshal(buf.Bytes(), into); err != nil {
