@@ -5,6 +5,9 @@ package vllm
 import (
 	"encoding/json"
 	"fmt"
+	"math"
+	"strconv"
+	"strings"
 )
 
 // chatRequest is the part of a chat completion request that is read. Fields that a client leaves out have vLLM's defaults.
@@ -12,7 +15,7 @@ type chatRequest struct {
 	Model               string     `json:"model"`
 	Messages            []message  `json:"messages"`
 	Seed                int64      `json:"seed"`
-	MaxTokens           int        `json:"max_tokens"`
+	MaxTokens           *int       `json:"max_tokens"` // nil: none
 	MaxCompletionTokens int        `json:"max_completion_tokens"`
 	Temperature         float64    `json:"temperature"`
 	TopP                float64    `json:"top_p"`
@@ -31,10 +34,12 @@ func (q chatRequest) prompt() (prompt, fault string) {
 		return "", "Stream options can only be defined when `stream=True`."
 	case q.N < 1 || q.N > maxChoices:
 		return "", fmt.Sprintf("n must be at least 1 and at most %d, got %d.", maxChoices, q.N)
+	case q.Temperature < 0:
+		return "", fmt.Sprintf("temperature must be non-negative, got %s.", python(q.Temperature))
 	case q.N > 1 && q.Temperature == 0:
 		return "", fmt.Sprintf("n must be 1 when using greedy sampling, got %d.", q.N)
-	case q.MaxTokens < 0 || q.MaxCompletionTokens < 0:
-		return "", fmt.Sprintf("max_tokens must be at least 1, got %d.", min(q.MaxTokens, q.MaxCompletionTokens))
+	case q.limit() < 0, q.MaxTokens != nil && q.limit() == 0:
+		return "", fmt.Sprintf("max_tokens must be at least 1, got %d.", q.limit())
 	}
 	for i := len(q.Messages) - 1; i >= 0; i-- {
 		if q.Messages[i].Role == "user" {
@@ -44,12 +49,24 @@ func (q chatRequest) prompt() (prompt, fault string) {
 	return "", "messages holds no message of role user"
 }
 
-// limit is the token limit; max_completion_tokens wins, as in vLLM.
+// limit is the token limit; max_completion_tokens wins unless it is 0, as in vLLM. 0: there is none, or it is that of max_tokens.
 func (q chatRequest) limit() int {
-	if q.MaxCompletionTokens > 0 {
+	if q.MaxCompletionTokens != 0 || q.MaxTokens == nil {
 		return q.MaxCompletionTokens
 	}
-	return q.MaxTokens
+	return *q.MaxTokens
+}
+
+// python is a number other than 0 as Python prints it.
+func python(x float64) string {
+	if size := math.Abs(x); size < 1e-4 || size >= 1e16 {
+		return strconv.FormatFloat(x, 'e', -1, 64)
+	}
+	text := strconv.FormatFloat(x, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
 }
 
 // room says why a model with a window of so many tokens cannot take the request.

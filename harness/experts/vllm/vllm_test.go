@@ -172,6 +172,23 @@ func TestChoicesHaveTheSeedsThatVLLMGivesThem(t *testing.T) {
 	}
 }
 
+// To vLLM a limit of 0 in max_completion_tokens is none.
+func TestTheLimitThatCounts(t *testing.T) {
+	for limits, want := range map[string]int{
+		`"max_completion_tokens":0`: 0, `"max_tokens":null`: 0, `"max_tokens":50`: 50,
+		`"max_tokens":0,"max_completion_tokens":40`: 40, `"max_tokens":50,"max_completion_tokens":0`: 50,
+	} {
+		got := -1
+		post(func(_ context.Context, r Request) (Answer, error) {
+			got = r.MaxTokens
+			return four, nil
+		}, Options{}, chat, `{"model":"m",`+user+`,`+limits+`}`)
+		if got != want {
+			t.Errorf("%s: the model is asked for %d tokens, want %d", limits, got, want)
+		}
+	}
+}
+
 func TestRefusalsInTheWordsOfVLLM(t *testing.T) {
 	for name, c := range map[string]struct {
 		path, body string
@@ -187,6 +204,10 @@ func TestRefusalsInTheWordsOfVLLM(t *testing.T) {
 		"greedy choices":               {chat, `{"model":"m",` + user + `,"n":2,"temperature":0}`, 400, BadRequest, "n must be 1 when using greedy sampling, got 2."},
 		"no choice":                    {chat, `{"model":"m",` + user + `,"n":0}`, 400, BadRequest, "n must be at least 1 and at most 128, got 0."},
 		"a negative limit":             {chat, `{"model":"m",` + user + `,"max_tokens":-1}`, 400, BadRequest, "max_tokens must be at least 1, got -1."},
+		"no tokens":                    {chat, `{"model":"m",` + user + `,"max_tokens":0,"max_completion_tokens":0}`, 400, BadRequest, "max_tokens must be at least 1, got 0."},
+		"negative completion tokens":   {chat, `{"model":"m",` + user + `,"max_tokens":9,"max_completion_tokens":-2}`, 400, BadRequest, "max_tokens must be at least 1, got -2."},
+		"a negative temperature":       {chat, `{"model":"m",` + user + `,"temperature":-1}`, 400, BadRequest, "temperature must be non-negative, got -1.0."},
+		"a little below zero":          {chat, `{"model":"m",` + user + `,"temperature":-0.25,"n":2}`, 400, BadRequest, "temperature must be non-negative, got -0.25."},
 		"nobody speaks":                {chat, `{"model":"m","messages":[]}`, 400, BadRequest, "messages holds no message of role user"},
 		"another path":                 {"/v1/completions", `{}`, 404, NotFound, "there is no POST /v1/completions here; there are: POST /v1/chat/completions and /tokenize, GET /v1/models, /health, /version and /metrics"},
 	} {
