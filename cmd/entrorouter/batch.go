@@ -3,9 +3,13 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
@@ -87,13 +91,44 @@ func importBatch(c *cli.Context, name string, files []string) error {
 	if err := checkFolder(c.String("out"), "out"); err != nil {
 		return err
 	}
+	var empty []string
+	for _, file := range files {
+		switch nothing, err := blank(file); {
+		case err != nil:
+			return usageError{err}
+		case nothing:
+			empty = append(empty, file)
+		}
+	}
+	if len(empty) == len(files) {
+		return usageError{fmt.Errorf("there is nothing in %s; name files of results", some(empty, namesAtMost))}
+	}
 	r, err := loadSpec(c, name)
 	if err != nil {
 		return err
+	}
+	for _, file := range empty {
+		fmt.Fprintf(c.App.Writer, "%s: there is nothing in it\n", file)
 	}
 	n, err := protocol.Batch{Spec: r, Options: options(c)}.Import(c.Context, files)
 	if n != (asking.Imported{}) {
 		fmt.Fprintf(c.App.Writer, "%s: answers %d, failures %d, known before %d\n", r.Experiment.Name, n.Answered, n.Failed, n.Known)
 	}
 	return err
+}
+
+// blank says whether there is nothing in a file of results but white space. The error says what is no file.
+func blank(name string) (bool, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return false, fmt.Errorf("%s: %w; name files of results", name, errors.Unwrap(err))
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.IsDir() {
+		return false, fmt.Errorf("%s is a folder; name files of results, as in %s", name, filepath.Join(name, "*.jsonl"))
+	}
+	var head [4096]byte
+	n, err := io.ReadFull(f, head[:])
+	ended := errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	return ended && len(bytes.TrimSpace(head[:n])) == 0, nil
 }

@@ -222,6 +222,17 @@ func TestBatchesBringWhatARunWouldAskFor(t *testing.T) {
 			t.Errorf("%s: %s", name, said)
 		}
 	}
+	write(t, in("empty"), "")
+	write(t, in("blank"), "\n \n")
+	for want, files := range map[string][]string{
+		in("results") + ` is a folder; name files of results, as in .*results/\*\.jsonl`:      {results[0], in("results")},
+		in("nowhere") + `: no such file or directory; name files of results`:                  {results[0], in("nowhere")},
+		`there is nothing in ` + in("empty") + `, ` + in("blank") + `; name files of results`: {in("empty"), in("blank")},
+	} {
+		if said := fails(t, exitUsage, batch(append([]string{"import", spec}, files...)...)...); !regexp.MustCompile(want).MatchString(said) {
+			t.Errorf("%q: %s", files, said)
+		}
+	}
 	if said := command(t, "status", "--out", in("out")); !strings.Contains(said, "nothing was asked") {
 		t.Errorf("something was kept:\n%s", said)
 	}
@@ -231,7 +242,7 @@ func TestBatchesBringWhatARunWouldAskFor(t *testing.T) {
 
 	// In any order, in parts, and twice.
 	slices.Reverse(results)
-	if got := command(t, batch(append([]string{"import", spec}, results[:3]...)...)...); got != "served: answers 100, failures 0, known before 0\n" {
+	if got := command(t, batch(append([]string{"import", spec, in("empty")}, results[:3]...)...)...); got != in("empty")+": there is nothing in it\nserved: answers 100, failures 0, known before 0\n" {
 		t.Error(got)
 	}
 	if got := command(t, batch(append([]string{"import", spec}, append(results, results...)...)...)...); got != "served: answers 162, failures 2, known before 364\n" {
