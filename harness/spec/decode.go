@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
 )
@@ -92,27 +93,40 @@ func (d *decoder) parse(data []byte) *yaml.Node {
 		d.fault(1, "", "the file is empty")
 		return nil
 	case err != nil:
-		d.syntax(err)
+		d.syntax(data, err)
 		return nil
 	}
 	switch err := dec.Decode(&second); {
 	case err == nil:
 		d.fault(second.Line, "", "a second document starts here; a file holds one")
 	case !errors.Is(err, io.EOF):
-		d.syntax(err)
+		d.syntax(data, err)
 	}
 	return doc.Content[0]
 }
 
 var syntaxError = regexp.MustCompile(`^yaml: line (\d+): `)
 
-func (d *decoder) syntax(err error) {
-	text, line := err.Error(), 1
+// syntax reports what the library says of a file. Of what is no text it says no line, nor of what is wrong in the first.
+func (d *decoder) syntax(data []byte, err error) {
+	text, line := err.Error(), notText(data)
 	if m := syntaxError.FindStringSubmatch(text); m != nil {
 		line, _ = strconv.Atoi(m[1]) // the pattern admits digits only
 		text = text[len(m[0]):]
 	}
 	d.fault(line, "", "not YAML: %s", strings.TrimPrefix(text, "yaml: "))
+}
+
+// notText is the line of the first byte that is no character of a text, or 1.
+func notText(data []byte) int {
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size == 1 || unicode.IsControl(r) && !strings.ContainsRune("\t\n\r\u0085", r) {
+			return 1 + bytes.Count(data[:i], []byte("\n"))
+		}
+		i += size
+	}
+	return 1
 }
 
 // value assigns n to v and reports whether it fitted. whole demands every knob below that is not optional.

@@ -79,8 +79,8 @@ func (l *loader) experiment(file string, changes Changes) (ok bool) {
 }
 
 // lay lays the content of a file over its base, which is read first. under are the files that are being laid: this one,
-// and those it is a base of. ok is false if a base cannot be read or has keys that nobody knows: what
-// it would have set is not a fault of this file.
+// and those it is a base of. ok is false if a base cannot be read or has keys that nobody knows, since what it
+// would have set is no fault of this file, or if this file holds no keys.
 func (l *loader) lay(d *decoder, root *yaml.Node, under ...string) (ok bool) {
 	for i := 0; i+1 < len(root.Content); i += 2 {
 		if k, v := root.Content[i], root.Content[i+1]; k.Value == "base" && v.Kind == yaml.ScalarNode && v.Value != "" {
@@ -91,7 +91,7 @@ func (l *loader) lay(d *decoder, root *yaml.Node, under ...string) (ok bool) {
 		}
 	}
 	l.assign(d, root)
-	return true
+	return !d.at[""].broken
 }
 
 // base reads the file that another one is laid over, d's.

@@ -274,6 +274,8 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		{"an empty file", "spec.yaml", string(sound()["spec.yaml"].Data), "", `spec.yaml:1: the file is empty`, ""},
 		{"a file of comments", "prices/list.yaml", string(sound()["prices/list.yaml"].Data), "# nothing\n", `prices/list.yaml:1: the file is empty`, ""},
 		{"no YAML", "spec.yaml", "targets:\n", "targets:\n\t", `spec.yaml:9: not YAML: found character that cannot start any token`, ""},
+		{"a byte that is no text", "spec.yaml", "file: out}", "file: out} # \xff", `spec.yaml:21: not YAML: invalid leading UTF-8 octet`, ""},
+		{"a character that is no text", "pools/toy.yaml", "id: big", "id: big\x01", `pools/toy.yaml:6: not YAML: control characters are not allowed`, ""},
 
 		// Ranges and names.
 		{"a share above 1", "spec.yaml", "tau: 0.6", "tau: 1.6", `spec.yaml:9: targets.tau: want more than 0 and at most 1, got "1.6"`, ""},
@@ -396,6 +398,19 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 			}
 			t.Errorf("got\n%v\nwant\n%s", err, tc.want)
 		})
+	}
+}
+
+func TestOfAFileWithoutKeysNothingElseIsSaid(t *testing.T) {
+	for _, file := range []string{"spec.yaml", "base.yaml"} {
+		for text, got := range map[string]string{"- name: a\n- b\n": "a list", "hello\n": `the text "hello"`, "3\n": `"3"`} {
+			files := sound()
+			files[file].Data = []byte(text)
+			_, err := spec.Load(files, "spec", known, spec.Changes{})
+			if want := file + ":1: want keys and values, got " + got; err == nil || err.Error() != want {
+				t.Errorf("got\n%v\nwant\n%s", err, want)
+			}
+		}
 	}
 }
 
