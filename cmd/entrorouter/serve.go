@@ -140,31 +140,22 @@ func findPool(arg string) (fs.FS, string, error) {
 	return fsys, strings.TrimSuffix(filepath.Base(file), ".yaml"), err
 }
 
-// readPlan reads the file of a plan. What is wrong with it is said as what is wrong with a spec.
-func readPlan(name string) (plan fault.Plan, err error) {
+// readPlan reads the file of a plan.
+func readPlan(name string) (fault.Plan, error) {
 	file, err := os.Open(name)
-	if err == nil {
-		defer file.Close()
-		plan, err = fault.Read(file)
-	}
-	var (
-		wrong  fault.Mistakes
-		failed *fs.PathError
-	)
-	switch {
-	case errors.As(err, &wrong):
-		var faults spec.Faults
-		for _, m := range wrong {
-			if m.Known != nil {
-				m.Text += spec.Options(m.Key, m.Known)
-			}
-			faults = append(faults, spec.Fault{File: name, Line: m.Line, Path: m.Path, Text: m.Text})
+	if err != nil {
+		var p *fs.PathError
+		if errors.As(err, &p) {
+			err = p.Err
 		}
-		return nil, faults
-	case errors.As(err, &failed):
-		return nil, usageError{fmt.Errorf("--faults %s: %w; name a YAML file, docs/serve.md has one", shellWord(name), failed.Err)}
+		return nil, usageError{fmt.Errorf("--faults %s: %w; name a YAML file, docs/serve.md has one", shellWord(name), err)}
 	}
-	return plan, err
+	defer file.Close()
+	plan, err := fault.Read(file)
+	if err != nil {
+		return nil, usageError{fmt.Errorf("%s: %s", name, strings.ReplaceAll(err.Error(), "\n", "; "))}
+	}
+	return plan, nil
 }
 
 // books are the server's own count of what clients got.

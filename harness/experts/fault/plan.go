@@ -6,8 +6,10 @@ package fault
 // The plan: which requests meet a fault, and what becomes of them.
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"regexp"
 	"slices"
@@ -109,7 +111,7 @@ func Events(n int) Point { return Point{events, n} }
 // Bytes is after n bytes of the body.
 func Bytes(n int) Point { return Point{octets, n} }
 
-// UnmarshalYAML reads "nothing", "head", "3 events" or "100 bytes". Its error is what Read wants there.
+// UnmarshalYAML reads "nothing", "head", "3 events" or "100 bytes".
 func (p *Point) UnmarshalYAML(node *yaml.Node) error {
 	switch node.Value {
 	case "nothing":
@@ -123,7 +125,7 @@ func (p *Point) UnmarshalYAML(node *yaml.Node) error {
 	count, err := strconv.Atoi(n)
 	u := unit(strings.TrimSuffix(what, "s") + "s")
 	if err != nil || count < 0 || u != events && u != octets {
-		return errors.New("nothing, head, or a number of events or bytes such as 3 events")
+		return fmt.Errorf("line %d: after: %q: want nothing, head, or a number of events or bytes such as 3 events", node.Line, node.Value)
 	}
 	*p = Point{u, count}
 	return nil
@@ -139,7 +141,7 @@ func First(n int) Range { return Range{1, n} }
 
 func (r Range) holds(n int) bool { return n >= r.From && (r.To == 0 || n <= r.To) }
 
-// UnmarshalYAML reads 2, "2-5" or "2-". Its error is what Read wants there.
+// UnmarshalYAML reads 2, "2-5" or "2-".
 func (r *Range) UnmarshalYAML(node *yaml.Node) error {
 	from, to, open := strings.Cut(node.Value, "-")
 	first, err := strconv.Atoi(from)
@@ -151,10 +153,42 @@ func (r *Range) UnmarshalYAML(node *yaml.Node) error {
 		}
 	}
 	if err != nil || first < 1 || last != 0 && last < first {
-		return errors.New("numbers from 1 on, such as 2, 2-5 or 2-")
+		return fmt.Errorf("line %d: %q: want numbers from 1 on, such as 2, 2-5 or 2-", node.Line, node.Value)
 	}
 	*r = Range{first, last}
 	return nil
+}
+
+// What the YAML library says of a key that no field has, and of a value that a field cannot have.
+var (
+	unknownKey = regexp.MustCompile(`field (\S+) not found in type .*`)
+	otherType  = regexp.MustCompile("cannot unmarshal \\S+ (`.*`) into .*")
+)
+
+// Read reads a plan: a YAML file whose list faults has the rules. docs/serve.md has the names of their fields. The error
+// says what is wrong, all of it.
+func Read(r io.Reader) (Plan, error) {
+	data, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	var file struct {
+		Faults Plan `yaml:"faults"`
+	}
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	d.KnownFields(true)
+	err = d.Decode(&file)
+	var types *yaml.TypeError
+	switch {
+	case errors.As(err, &types):
+		for i, text := range types.Errors {
+			types.Errors[i] = otherType.ReplaceAllString(unknownKey.ReplaceAllString(text, `unknown key "$1"`), "$1 is of another type")
+		}
+		return nil, errors.New(strings.Join(types.Errors, "; "))
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, err
+	}
+	return file.Faults, file.Faults.Check()
 }
 
 // Check says what is wrong with the rules of a plan, all of it.
@@ -166,12 +200,10 @@ func (p Plan) Check() error {
 		}
 	}
 	if p == nil {
-		return errors.New(noFaults)
+		return errors.New("there are no faults: list them under faults")
 	}
 	return errors.Join(faults...)
 }
-
-const noFaults = "there are no faults: list them under faults"
 
 var plainPath = regexp.MustCompile(`^[\w-]+(\.[\w-]+)*$`)
 
