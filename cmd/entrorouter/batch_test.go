@@ -211,10 +211,13 @@ func TestBatchesBringWhatARunWouldAskFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	counting := regexp.MustCompile(`"completion_tokens":\d+,`)
 	for name, x := range map[string]struct{ text, want string }{
 		"half":    {string(whole[:len(whole)-9]), `half:40: the last line ends in the middle`},
 		"broken":  {"no\n" + string(whole), `broken:1: not a line of batch results`},
 		"shard":   {`{"custom_id":"x","body":{}}`, `shard:1: holds neither a response nor an error`},
+		"less":    {counting.ReplaceAllString(string(whole), `"completion_tokens":-7,`), `less:1: completion_tokens is -7, and max_tokens 32768: correct the line, or take it out`},
+		"more":    {counting.ReplaceAllString(string(whole), `"completion_tokens":1e20,`), `more:1: completion_tokens is 1e\+20, and max_tokens 32768: `},
 		"unknown": {string(whole) + `{"custom_id":"p17-r3","response":{"status_code":200,"body":{}},"error":null}`, `unknown:41: custom_id "p17-r3" is of no answer that spec served wants`},
 	} {
 		write(t, in(name), x.text)
@@ -240,7 +243,8 @@ func TestBatchesBringWhatARunWouldAskFor(t *testing.T) {
 		t.Error(said)
 	}
 
-	// In any order, in parts, and twice.
+	// In any order, in parts, and twice; a byte order mark is borne.
+	write(t, results[1], "\ufeff"+string(whole))
 	slices.Reverse(results)
 	if got := command(t, batch(append([]string{"import", spec, in("empty")}, results[:3]...)...)...); got != in("empty")+": there is nothing in it\nserved: answers 100, failures 0, known before 0\n" {
 		t.Error(got)

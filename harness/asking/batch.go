@@ -176,6 +176,23 @@ func (r *result) read(e experts.Endpoint, q experts.Request) (experts.Completion
 	return e.Reply(q, r.Response.Status, r.Response.Body)
 }
 
+// miscounted says why an answer cannot have the tokens that are counted for it, by the bounds that answers over HTTP have. A server that
+// is asked is borne with, and its tokens are counted here; a file can be corrected.
+func (r *result) miscounted(maxTokens int) error {
+	var body struct {
+		Usage struct {
+			Out float64 `json:"completion_tokens"`
+		} `json:"usage"`
+	}
+	if !r.answered() || json.Unmarshal(r.Response.Body, &body) != nil { // what is no answer is a failure
+		return nil
+	}
+	if out := body.Usage.Out; out < 0 || maxTokens > 0 && out > 2*float64(maxTokens)+1024 {
+		return fmt.Errorf("completion_tokens is %v, and max_tokens %d: correct the line, or take it out", out, maxTokens)
+	}
+	return nil
+}
+
 // answered says that a result is meant to be an answer.
 func (r *result) answered() bool {
 	return r.Response != nil && r.Response.Status == http.StatusOK && !null(r.Response.Body) && null(r.Error)
@@ -212,6 +229,9 @@ func (a *Asker) Import(ctx context.Context, blocks []Block, files []string) (n I
 		x := expecting[parseID(r.CustomID)]
 		if x == nil {
 			return fmt.Errorf("custom_id %.80q is of no answer that spec %s wants; was the spec, its sampling or its data changed since the export?", r.CustomID, a.plan.Spec.Experiment.Name)
+		}
+		if err := r.miscounted(x.expert.MaxTokens); err != nil {
+			return err
 		}
 		if !x.full {
 			x.at, x.full = at, r.answered()
@@ -302,6 +322,9 @@ func eachResult(ctx context.Context, files []string, do func(at int64, r *result
 					return fmt.Errorf("%s:%d: %w", path, at, err)
 				}
 				all++
+				if at == 1 {
+					text = bytes.TrimPrefix(text, []byte("\ufeff")) // a byte order mark, as some editors leave it
+				}
 				if text := bytes.TrimSpace(text); len(text) > 0 {
 					r := &result{}
 					fault := json.Unmarshal(text, r)
