@@ -83,7 +83,8 @@ func (s *Set) Write(w io.Writer) error {
 
 // Read parses measurements from r. Lines that the test runner prints around benchmarks ("goos: linux", "PASS") are skipped,
 // as benchmark tools do; any other line that is neither a comment nor a measurement is an error, as one that was damaged
-// would be lost. So is a number that its unit cannot have (units.Range). Errors start with file:line.
+// would be lost. So are a last line without a line break, as of a file that was cut, and a number that its unit cannot have
+// (units.Range). Errors start with file:line.
 func Read(file string, r io.Reader) (*Set, error) {
 	set := &Set{}
 	seen := make(map[string]int)
@@ -91,6 +92,12 @@ func Read(file string, r io.Reader) (*Set, error) {
 	note, undefined := "", []Undefined(nil)
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, 1<<20)
+	cut := false // the last line has no line break
+	lines.Split(func(data []byte, atEOF bool) (int, []byte, error) {
+		n, line, err := bufio.ScanLines(data, atEOF)
+		cut = cut || n > 0 && data[n-1] != '\n'
+		return n, line, err
+	})
 	n := 0
 	for lines.Scan() {
 		n++
@@ -144,6 +151,9 @@ func Read(file string, r io.Reader) (*Set, error) {
 	if undefined != nil {
 		return nil, fmt.Errorf("%s: %s, which is said to be undefined, is followed by no measurement", file, undefined[0].Unit)
 	}
+	if cut {
+		return nil, fmt.Errorf("%s:%d: the file ends in the middle of this line: get it again, or end the line if it is whole", file, n)
+	}
 	set.sortBy(labels)
 	return set, nil
 }
@@ -173,7 +183,7 @@ func isBenchmark(line string) bool {
 func parse(line string) (Measurement, error) {
 	fields := strings.Fields(line)
 	if len(fields) < 4 || len(fields)%2 != 0 {
-		return Measurement{}, fmt.Errorf("want name, count and pairs of number and unit, found %d fields in %q", len(fields), line)
+		return Measurement{}, fmt.Errorf("want name, count and pairs of number and unit, found %d fields in %.60q", len(fields), line)
 	}
 	m, err := parseLabel(strings.TrimPrefix(fields[0], "Benchmark"))
 	if err != nil {

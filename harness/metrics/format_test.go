@@ -71,15 +71,15 @@ BenchmarkRoute/method=w%2Fo%20gate,%2010%25/benchmark=aime25/seed=1 480 78.80 ac
 
 func TestReadingAndWritingAgain(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
-		{"printed zeros stay", "BenchmarkA 1 80.0 x", "BenchmarkA 1 80.0 x\n"},
-		{"an exponent becomes a decimal number", "BenchmarkA 1 1.5e-6 x", "BenchmarkA 1 0.0000015 x\n"},
-		{"minus zero is zero", "BenchmarkA 1 -0.0 x", "BenchmarkA 1 0.0 x\n"},
-		{"lines are sorted", "BenchmarkB 1 2 x\nBenchmarkA 1 1 x", "BenchmarkA 1 1 x\nBenchmarkB 1 2 x\n"},
-		{"lines of the test runner are skipped", "goos: linux\nBenchmarkA 1 1 x\nPASS\nok pkg 1s", "BenchmarkA 1 1 x\n"},
+		{"printed zeros stay", "BenchmarkA 1 80.0 x\n", "BenchmarkA 1 80.0 x\n"},
+		{"an exponent becomes a decimal number", "BenchmarkA 1 1.5e-6 x\n", "BenchmarkA 1 0.0000015 x\n"},
+		{"minus zero is zero", "BenchmarkA 1 -0.0 x\n", "BenchmarkA 1 0.0 x\n"},
+		{"lines are sorted", "BenchmarkB 1 2 x\nBenchmarkA 1 1 x\n", "BenchmarkA 1 1 x\nBenchmarkB 1 2 x\n"},
+		{"lines of the test runner are skipped", "goos: linux\nBenchmarkA 1 1 x\nPASS\nok pkg 1s\n", "BenchmarkA 1 1 x\n"},
 		{"line ends of other systems", "# c\r\nBenchmarkA 1 1 x\r\n", "# c\nBenchmarkA 1 1 x\n"},
-		{"an interval may stand before its value", "BenchmarkA 1 1 x-low 3 x-high 2 x", "BenchmarkA 1 2 x 1 x-low 3 x-high\n"},
-		{"white space between fields is free", "BenchmarkA\t1   1 x", "BenchmarkA 1 1 x\n"},
-		{"comments further down are dropped", "# top\nBenchmarkA 1 1 x\n# gone\nBenchmarkB 1 1 x", "# top\nBenchmarkA 1 1 x\nBenchmarkB 1 1 x\n"},
+		{"an interval may stand before its value", "BenchmarkA 1 1 x-low 3 x-high 2 x\n", "BenchmarkA 1 2 x 1 x-low 3 x-high\n"},
+		{"white space between fields is free", "BenchmarkA\t1   1 x\n", "BenchmarkA 1 1 x\n"},
+		{"comments further down are dropped", "# top\nBenchmarkA 1 1 x\n# gone\nBenchmarkB 1 1 x\n", "# top\nBenchmarkA 1 1 x\nBenchmarkB 1 1 x\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if got := write(t, read(t, c.in)); got != c.want {
@@ -117,6 +117,8 @@ func TestReadingFaultsNameFileAndLine(t *testing.T) {
 		{"a line with a NUL before it", "BenchmarkA 1 1 x\n\x00BenchmarkB 1 1 x", `f.txt:2: neither a measurement (Benchmark...) nor a comment (#): "\x00BenchmarkB 1 1 x"`},
 		{"a line of another name", "XenchmarkB 1 1 x", `f.txt:1: neither a measurement (Benchmark...) nor a comment (#): "XenchmarkB 1 1 x"`},
 		{"a binary file", "\x7fELF\x02\x01", `f.txt:1: neither a measurement`},
+		{"a file that is cut in a unit", "# c\nBenchmarkA 1 2 accuracy-%\nBenchmarkB 1 2 accuracy", "f.txt:3: the file ends in the middle of this line: "},
+		{"a file that is cut in a comment", "BenchmarkA 1 2 u\n# of", "f.txt:2: the file ends in the middle of this line: "},
 		{"note without measurement", "BenchmarkA 1 2 u\n# note: lost", `f.txt: note "lost" is followed by no measurement`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -157,7 +159,7 @@ func TestWritingRefusesWhatTheFormatCannotHold(t *testing.T) {
 }
 
 func TestFindRefusesToChooseAndSaysWhatDiffers(t *testing.T) {
-	set := read(t, "BenchmarkA/method=x/seed=1 1 1 u\nBenchmarkA/method=x/seed=2 1 2 u\nBenchmarkA/method=x 1 3 u")
+	set := read(t, "BenchmarkA/method=x/seed=1 1 1 u\nBenchmarkA/method=x/seed=2 1 2 u\nBenchmarkA/method=x 1 3 u\n")
 	_, _, err := set.Find(Key{"method", "x"})
 	if err == nil || !strings.Contains(err.Error(), "3 measurements at method=x, which differ in seed") {
 		t.Errorf("got %v", err)
@@ -184,7 +186,7 @@ func TestDecimalsAreThoseThatANumberWasWrittenWith(t *testing.T) {
 }
 
 func TestAByteOrderMarkHidesNoLine(t *testing.T) {
-	for _, text := range []string{"\ufeffBenchmarkA/k=v 1 2 x\r\n", "\ufeff# source: y\r\nBenchmarkA/k=v 1 2 x"} {
+	for _, text := range []string{"\ufeffBenchmarkA/k=v 1 2 x\r\n", "\ufeff# source: y\r\nBenchmarkA/k=v 1 2 x\r\n"} {
 		set, err := Read("f", strings.NewReader(text))
 		if err != nil || len(set.Measurements) != 1 || strings.Contains(text, "#") != (len(set.Comment) == 1) {
 			t.Errorf("%q: %+v (%v)", text, set, err)
@@ -248,7 +250,7 @@ func FuzzRead(f *testing.F) {
 	f.Add("# source: x\nBenchmarkRoute/table=main/method=a%20b 480 78.80 accuracy-% 70 accuracy-low-% 80 accuracy-high-% 0.293 usd\n")
 	f.Add("# note: n\nBenchmarkA 1 1e-3 x\n")
 	f.Add("# undefined: y: why not\nBenchmarkA 1 1e-3 x\n")
-	f.Add("BenchmarkA/k=a-8/l=-1 2 -0.50 usd/query")
+	f.Add("BenchmarkA/k=a-8/l=-1 2 -0.50 usd/query\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		set, err := Read("f", strings.NewReader(text))
 		if err != nil {
