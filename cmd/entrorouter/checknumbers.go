@@ -29,6 +29,11 @@ func writeCheck(w io.Writer, r *compare.NumbersReport, of *spec.Resolved, agains
 	if slices.ContainsFunc(r.Changes, func(c metrics.Change) bool { return c.Gate == metrics.Exact || c.Gate == metrics.Golden }) {
 		repeats = "; every number that must repeat itself does"
 	}
+	where, lacks := "", ""
+	if n := len(r.Added); n > 0 {
+		where = " in the numbers that it has"
+		lacks = counted(n, "1 of our numbers is not in the reference; ", "%d of our numbers are not in the reference; ")
+	}
 	switch {
 	case len(regressions) > 0:
 		roots, follow := causesFirst(rowsOf(regressions), of)
@@ -42,14 +47,20 @@ func writeCheck(w io.Writer, r *compare.NumbersReport, of *spec.Resolved, agains
 			return cmp.Compare(slices.Index(follow, one), slices.Index(follow, two)) // -1: a root
 		})
 	case len(noise) > 0:
-		fmt.Fprintf(w, "%s has not moved by more than noise against %s%s.\n", r.Experiment, against, repeats)
+		fmt.Fprintf(w, "%s has not moved by more than noise against %s%s%s.\n", r.Experiment, against, where, repeats)
 	case len(ungated) > 0:
 		fmt.Fprintf(w, "%s moved against %s in %d numbers, none of which can be judged%s.\n", r.Experiment, against, len(ungated), repeats)
 	default:
-		fmt.Fprintf(w, "%s has not moved against %s.\n", r.Experiment, against)
+		fmt.Fprintf(w, "%s has not moved against %s%s.\n", r.Experiment, against, where)
 	}
-	fmt.Fprintf(w, "%d numbers compared %s: %d the same, %d moved inside the noise, %d moved and are not judged; regressions: %d.\n",
-		len(r.Changes), how, same, len(noise), len(ungated), len(regressions))
+	fmt.Fprintf(w, "%d numbers compared %s: %d the same, %d moved inside the noise, %d moved and are not judged; %sregressions: %d.\n",
+		len(r.Changes), how, same, len(noise), len(ungated), lacks, len(regressions))
+	if rows := countedRows(r.Added); len(rows) > 0 {
+		if !full {
+			rows = firsts(rows, 8)
+		}
+		fmt.Fprintf(w, "Not in the reference, and so held against nothing: %s; --json lists them.\n", strings.Join(rows, ", "))
+	}
 	reasons, count := r.Unjudged()
 	if len(reasons) > 0 && !paper && !full {
 		var of []string
@@ -86,6 +97,19 @@ func rowsOf(changes []metrics.Change) (rows []string) {
 		if row, _ := c.Place(); !slices.Contains(rows, row) {
 			rows = append(rows, row)
 		}
+	}
+	return rows
+}
+
+// countedRows lists the rows that changes belong to, each with how many they are.
+func countedRows(changes []metrics.Change) (rows []string) {
+	count := map[string]int{}
+	for _, c := range changes {
+		row, _ := c.Place()
+		count[row]++
+	}
+	for _, row := range rowsOf(changes) {
+		rows = append(rows, fmt.Sprintf("%s %d", row, count[row]))
 	}
 	return rows
 }
@@ -191,8 +215,24 @@ func writeCheckJSON(w io.Writer, r *compare.NumbersReport, result *harness.Resul
 		Steps    int     `json:"steps"`
 		Stored   int     `json:"stored"` // steps that were not carried out again
 		Compared int     `json:"compared"`
-		Moved    []moved `json:"moved"` // everything that is not the same
-	}{r, against, result.Steps, result.Stored, len(r.Changes), movedNumbers(r)})
+		Moved    []moved `json:"moved"`            // everything that is not the same
+		Added    []added `json:"not_in_reference"` // and so held against nothing
+	}{r, against, result.Steps, result.Stored, len(r.Changes), movedNumbers(r), addedNumbers(r)})
+}
+
+// added is a number of ours that the reference does not have, as a line of JSON.
+type added struct {
+	Label string  `json:"label"`
+	Unit  string  `json:"unit"`
+	Ours  float64 `json:"ours"`
+}
+
+func addedNumbers(r *compare.NumbersReport) []added {
+	out := []added{}
+	for _, c := range r.Added {
+		out = append(out, added{c.Label, c.Unit, c.Ours})
+	}
+	return out
 }
 
 // moved is a change as a line of JSON.

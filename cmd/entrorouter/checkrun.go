@@ -64,9 +64,10 @@ func runJSON(r *compare.RunReport, result *harness.Result, against string) any {
 		Stored    int     `json:"stored"` // steps that were not carried out again
 		Regressed bool    `json:"regressed"`
 		Moved     []moved `json:"moved,omitempty"` // measured numbers, where they were compared
+		Added     []added `json:"not_in_reference,omitempty"`
 	}{RunReport: r, Against: against, Steps: result.Steps, Stored: result.Stored, Regressed: r.Regressed()}
 	if r.Numbers != nil {
-		out.Moved = movedNumbers(r.Numbers)
+		out.Moved, out.Added = movedNumbers(r.Numbers), addedNumbers(r.Numbers)
 	}
 	return out
 }

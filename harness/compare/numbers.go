@@ -30,6 +30,7 @@ type NumbersReport struct {
 	SameMachine  bool             `json:"same_machine"`  // backend and architecture
 	SameNumerics bool             `json:"same_numerics"` // and, where XLA computed, the processor
 	Changes      []metrics.Change `json:"-"`
+	Added        []metrics.Change `json:"-"` // our numbers that the reference does not have; they are held against nothing
 }
 
 // Regressions are the changes whose gate closed.
@@ -119,13 +120,14 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 	if partitions {
 		ourTraining, theirTraining = measured.Seeds(), reference.Seeds()
 	}
+	held := measured
 	if len(x.Evaluate.Seeds) == 1 && !partitions {
-		measured = withOnlySeed(measured, reference, x.Evaluate.Seeds[0])
+		held = withOnlySeed(measured, reference, x.Evaluate.Seeds[0])
 	}
 	// Where both sides have one training no line of a single seed tells them apart.
 	single := func(m metrics.Measurement) bool { return m.Key("seed") != "" }
 	oneEach := partitions || !slices.ContainsFunc(measured.Measurements, single) && !slices.ContainsFunc(reference.Measurements, single)
-	out.Changes = metrics.Compare(measured, reference, metrics.Comparison{
+	how := metrics.Comparison{
 		SameProblems: out.SameProblems, SameMachine: out.SameMachine, SameNumerics: out.SameNumerics,
 		OtherTraining: func(m metrics.Measurement) bool {
 			// Without a method, lines of recordings and of the collapse are of trainings too, as those of contrasts are.
@@ -151,7 +153,8 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 		// Other problems may have other corners of the hull.
 		Sampled:    func(unit string) bool { return unit == units.HullGain },
 		Confidence: x.Evaluate.Confidence, FalseAlarm: FalseAlarm,
-	})
+	}
+	out.Changes, out.Added = metrics.Compare(held, reference, how), metrics.Added(measured, reference, how)
 	return out
 }
 

@@ -69,6 +69,26 @@ func TestWhatHasToRepeatItselfDependsOnTheProcessorInXLAAlone(t *testing.T) {
 	}
 }
 
+// A run of one training has no line of its seed, and is held against that of the reference, which has fewer numbers than a mean.
+func TestARunOfOneTrainingAddsNothingToAReferenceOfMore(t *testing.T) {
+	r := &spec.Resolved{Experiment: spec.Experiment{Name: "toy", Evaluate: spec.Evaluate{Seeds: []uint64{1}}, Methods: []spec.Method{{Name: "entrorouter"}}}}
+	const mean = "BenchmarkRoute/experiment=toy/method=entrorouter/benchmark=avg 100 70 accuracy-% 9 tokens/query\n"
+	read := func(text string) *metrics.Set {
+		set, err := metrics.Read("toy", strings.NewReader("# Made with seed 1 by backend go on amd64.\n"+text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	report := Numbers(r, read(mean), read(mean+"BenchmarkRoute/experiment=toy/method=entrorouter/benchmark=avg/seed=1 100 70 accuracy-%\n"))
+	if len(report.Added) > 0 || report.Same() != 3 {
+		t.Errorf("%d numbers are the same, want 3; not in the reference: %+v", report.Same(), report.Added)
+	}
+	if report = Numbers(r, read(mean), read(strings.Replace(mean, " 9 tokens/query", "", 1))); len(report.Added) != 1 || report.Added[0].Unit != "tokens/query" {
+		t.Errorf("a unit that is gone from the reference: %+v", report.Added)
+	}
+}
+
 // Of recorded questions that were divided otherwise nothing has to repeat itself but what each partition both have gives, and what trains
 // nothing.
 func TestOtherPartitionsNeedNotRepeatWhatIsOverAllOfThem(t *testing.T) {

@@ -174,8 +174,8 @@ func (c Change) Place() (row string, rest []string) {
 }
 
 // Compare compares our measurements with a reference, number by number in the order of the reference. Numbers that only
-// we have are left out: a new row, benchmark or unit regresses nothing. But where the reference has each key of a line on
-// other lines of its name, the line was lost there. Where a number must be the same on the same backend and
+// we have are left out, and Added lists them: a new row, benchmark or unit regresses nothing. But where the reference has each key
+// of a line on other lines of its name, the line was lost there. Where a number must be the same on the same backend and
 // architecture, so must the ends of its interval: resamples are drawn alike, and add up alike there.
 //
 // With m statistical gates each is set to a false alarm rate of FalseAlarm/m (Bonferroni). Bands are computed from the
@@ -186,7 +186,7 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 		byLabel[m.Label()] = m
 	}
 	mine, theirs, ourSpread, over := seedsOf(ours), seedsOf(reference), spreads(ours), spreads(reference)
-	allSeeds := maps.EqualFunc(mine, theirs, slices.Equal[[]string]) && !slices.ContainsFunc(reference.Measurements, c.OtherTraining)
+	allSeeds := c.allSeeds(mine, theirs, reference)
 	type statistical struct {
 		change int
 		sd     float64 // over the reference's training seeds
@@ -204,11 +204,8 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 		}
 		untrained := c.Untrained(ref)
 		sameSeeds := (seed != "" || slices.Equal(mine[method], theirs[method])) && (untrained || !c.OtherTraining(ref))
-		if !have && ref.Key("knob") != "" && !allSeeds {
-			continue // which settings of a knob are listed depends on where the trainings put it
-		}
-		if !have && ref.Key("benchmark") == "" && !c.SameProblems {
-			continue // a class of problems of which these have none
+		if !have && c.optional(ref, allSeeds) {
+			continue
 		}
 		if have && our.N != ref.N && c.SameProblems && (sameSeeds || untrained) {
 			out = append(out, Change{Label: ref.Label(), Unit: "rollouts", Ours: float64(our.N), Reference: float64(ref.N), Gate: Exact})
@@ -258,8 +255,9 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 			}
 		}
 	}
-	for _, m := range lost(ours, reference) {
-		if m.Key("knob") != "" && !allSeeds || m.Key("benchmark") == "" && !c.SameProblems {
+	lost := lostBy(reference)
+	for _, m := range ours.Measurements {
+		if !lost(m) || c.optional(m, allSeeds) {
 			continue
 		}
 		for _, v := range m.Values {
@@ -287,9 +285,48 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 	return out
 }
 
-// lost returns the lines of ours that the reference does not have, though it has lines of the same name with each of their
+// Added returns our numbers that the reference does not have, but for those of lines that it lost, and of settings of a knob that other
+// trainings put elsewhere.
+func Added(ours, reference *Set, c Comparison) (added []Change) {
+	theirs, sweeps := map[string]Measurement{}, map[string]bool{}
+	for _, m := range reference.Measurements {
+		theirs[m.Label()] = m
+		if m.Key("knob") != "" {
+			sweeps[m.labelWithout("knob")] = true
+		}
+	}
+	allSeeds, lost := c.allSeeds(seedsOf(ours), seedsOf(reference), reference), lostBy(reference)
+	for _, m := range ours.Measurements {
+		their, have := theirs[m.Label()]
+		if !have {
+			optional, newSweep := c.optional(m, allSeeds), m.Key("knob") != "" && !sweeps[m.labelWithout("knob")]
+			if optional && !newSweep || !optional && lost(m) {
+				continue
+			}
+		}
+		for _, v := range m.Values {
+			if _, ok := their.Value(v.Unit); !ok {
+				added = append(added, Change{Label: m.Label(), Unit: v.Unit, Ours: v.Number, Reference: math.NaN(), Gate: None, Noise: math.NaN()})
+			}
+		}
+	}
+	return added
+}
+
+// allSeeds says whether both sides are of the same trainings throughout, whose seeds seedsOf lists.
+func (c Comparison) allSeeds(mine, theirs map[string][]string, reference *Set) bool {
+	return maps.EqualFunc(mine, theirs, slices.Equal[[]string]) && !slices.ContainsFunc(reference.Measurements, c.OtherTraining)
+}
+
+// optional says whether one side may lack a line that the other has: which settings of a knob are listed depends on where the trainings
+// put it, and other problems may have none of a class.
+func (c Comparison) optional(m Measurement, allSeeds bool) bool {
+	return m.Key("knob") != "" && !allSeeds || m.Key("benchmark") == "" && !c.SameProblems
+}
+
+// lostBy says which lines the reference has lost: those that it does not have, though it has lines of the same name with each of their
 // keys and with no more or fewer of them.
-func lost(ours, reference *Set) (lines []Measurement) {
+func lostBy(reference *Set) func(Measurement) bool {
 	type part struct {
 		name string
 		keys int
@@ -302,13 +339,10 @@ func lost(ours, reference *Set) (lines []Measurement) {
 			there[part{m.Name, len(m.Keys), k}] = true
 		}
 	}
-	for _, m := range ours.Measurements {
+	return func(m Measurement) bool {
 		isNew := func(k Key) bool { return !there[part{m.Name, len(m.Keys), k}] }
-		if !labels[m.Label()] && !slices.ContainsFunc(m.Keys, isNew) {
-			lines = append(lines, m)
-		}
+		return !labels[m.Label()] && !slices.ContainsFunc(m.Keys, isNew)
 	}
-	return lines
 }
 
 // ends compares the ends of the interval of a number that has to repeat itself.
@@ -347,6 +381,12 @@ type spread struct {
 // oneTraining says whether a line is of one training alone: of a seed, or of a fold.
 func oneTraining(m Measurement) bool { return m.Key("seed") != "" || m.Key("fold") != "" }
 
+// labelWithout is the label of a line as if it had no keys of some names.
+func (m Measurement) labelWithout(names ...string) string {
+	m.Keys = slices.DeleteFunc(slices.Clone(m.Keys), func(k Key) bool { return slices.Contains(names, k.Name) })
+	return m.Label()
+}
+
 // spreads returns the spread over trainings of every mean line: label -> unit -> spread. A line of one training has the
 // keys of its mean line and its seed or its fold.
 func spreads(s *Set) map[string]map[string]spread {
@@ -355,8 +395,7 @@ func spreads(s *Set) map[string]map[string]spread {
 		if !oneTraining(m) {
 			continue
 		}
-		m.Keys = slices.DeleteFunc(slices.Clone(m.Keys), func(k Key) bool { return k.Name == "seed" || k.Name == "fold" })
-		label := m.Label()
+		label := m.labelWithout("seed", "fold")
 		if values[label] == nil {
 			values[label] = map[string][]float64{}
 		}

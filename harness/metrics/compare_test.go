@@ -309,3 +309,40 @@ func TestANumberThatTheReferenceHasLostIsNoticed(t *testing.T) {
 		}
 	}
 }
+
+// What only we have regresses nothing, and is counted: a reference that has little would otherwise agree with everything.
+func TestOurNumbersThatTheReferenceDoesNotHaveAreListed(t *testing.T) {
+	same := Comparison{SameProblems: true, OtherTraining: func(Measurement) bool { return false }}
+	otherTraining, otherProblems := same, same
+	otherTraining.OtherTraining = func(Measurement) bool { return true }
+	otherProblems.SameProblems = false
+	const learned = "BenchmarkRoute/method=learned/benchmark=avg 100 75.000 accuracy-% -5.000 difference-points\n"
+	const knob = "BenchmarkSweep/method=learned/knob=001 100 50.000 accuracy-%\n"
+	for _, tc := range []struct {
+		name, reference, ours string
+		comparison            Comparison
+		want                  []string
+	}{
+		{"nothing", referenceText, referenceText, same, nil},
+		{"the row is gone", strings.Replace(referenceText, learned, "", 1), referenceText, same, []string{"Route/method=learned/benchmark=avg accuracy-%", "Route/method=learned/benchmark=avg difference-points"}},
+		{"a unit is gone", strings.Replace(referenceText, " -5.000 difference-points", "", 1), referenceText, same, []string{"Route/method=learned/benchmark=avg difference-points"}},
+		{"a training is gone", strings.Replace(referenceText, "BenchmarkRoute/method=seeded/benchmark=avg/seed=2 100 82.000 accuracy-%\n", "", 1), referenceText, same, []string{"Route/method=seeded/benchmark=avg/seed=2 accuracy-%"}},
+		{"a line that counts as lost", strings.Replace(referenceText, "BenchmarkRoute/method=fixed/benchmark=one 100 70.000 accuracy-%\n", "", 1), referenceText, same, nil},
+		{"the reference has more", referenceText, strings.Replace(referenceText, learned, "", 1), same, nil},
+		{"a setting of a knob", referenceText, referenceText + knob, same, []string{"Sweep/method=learned/knob=001 accuracy-%"}},
+		{"a setting of other trainings", referenceText + strings.Replace(knob, "001", "002", 1), referenceText + knob, otherTraining, nil},
+		{"all settings, of other trainings", referenceText, referenceText + knob, otherTraining, []string{"Sweep/method=learned/knob=001 accuracy-%"}},
+		{"a class of other problems", referenceText, referenceText + "BenchmarkShare/method=fixed/stratum=hard/expert=big 100 50.000 share-%\n", otherProblems, nil},
+	} {
+		var added []string
+		for _, x := range Added(parseSet(t, tc.ours), parseSet(t, tc.reference), tc.comparison) {
+			added = append(added, x.Label+" "+x.Unit)
+			if x.Regressed() {
+				t.Errorf("%s: %+v is a regression", tc.name, x)
+			}
+		}
+		if diff := cmp.Diff(tc.want, added); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
+		}
+	}
+}
