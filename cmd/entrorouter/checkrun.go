@@ -23,7 +23,7 @@ import (
 )
 
 // checkRun carries out an experiment and compares it with another run, whose list of steps is read first: the run may be
-// the last one in the same store.
+// the last one in the same store, unless that is this one.
 func checkRun(c *cli.Context, r *spec.Resolved, against string) error {
 	other, err := book.OpenRun(against, r.Experiment.Name)
 	if err != nil {
@@ -32,6 +32,11 @@ func checkRun(c *cli.Context, r *spec.Resolved, against string) error {
 	result, err := harness.Run(c.Context, r, options(c))
 	if err != nil {
 		return err
+	}
+	if itself, err := isItself(other, against, options(c).Out, r.Experiment.Name); err != nil {
+		return err
+	} else if itself {
+		return usageError{fmt.Errorf("--against %s is the folder of --out, whose last run of %s is this one, and a run does not differ from itself; name another store, or an empty --out", shellWord(against), r.Experiment.Name)}
 	}
 	report, err := harness.CheckRun(result, options(c), other)
 	if err != nil {
@@ -54,6 +59,21 @@ func checkRun(c *cli.Context, r *spec.Resolved, against string) error {
 		return exitStatus(exitMismatch)
 	}
 	return nil
+}
+
+// isItself says whether a run that was read in one store before an experiment was carried out in another is the run that came of it: the
+// two folders are one, and the steps are the same.
+func isItself(other *book.Run, against, out, experiment string) (bool, error) {
+	there, err := os.Stat(against)
+	if err != nil {
+		return false, err
+	}
+	here, err := os.Stat(out)
+	if err != nil || !os.SameFile(there, here) {
+		return false, err
+	}
+	ours, err := book.OpenRun(out, experiment)
+	return err == nil && slices.Equal(ours.Steps, other.Steps), err
 }
 
 func runJSON(r *compare.RunReport, result *harness.Result, against string) any {
