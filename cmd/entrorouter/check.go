@@ -3,11 +3,14 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,8 +21,10 @@ import (
 	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/compare"
+	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
+	"github.com/entrorouter/entrorouter/results"
 )
 
 func checkCommand() *cli.Command {
@@ -77,6 +82,11 @@ func checkCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if !paper {
+				if err := refuseBuiltIn(c, r, against); err != nil {
+					return err
+				}
+			}
 			result, err := harness.Run(c.Context, r, options(c))
 			if err != nil {
 				return err
@@ -89,8 +99,12 @@ func checkCommand() *cli.Command {
 				err = writeCheckJSON(c.App.Writer, report, result, against)
 			} else {
 				if len(report.Regressions()) > 0 && !paper {
-					if err := writeOtherKnobs(c, r); err != nil {
+					knobs, err := fromBuiltIn(c, r)
+					if err != nil {
 						return err
+					}
+					if len(knobs) > 0 {
+						fmt.Fprintf(c.App.Writer, "The spec is not the built-in %s (built in -> here): %s.\n\n", r.Experiment.Name, some(knobs, 8))
 					}
 				}
 				writeCheck(c.App.Writer, report, r, against, paper, c.Bool("full"))
@@ -127,22 +141,48 @@ func update(w io.Writer, result *harness.Result, dir string) error {
 	return err
 }
 
-// writeOtherKnobs says in which knobs a spec of a file differs from the built-in one of its name, whose numbers a reference may have:
-// what follows from a knob is no fault of the program.
-func writeOtherKnobs(c *cli.Context, r *spec.Resolved) error {
+// fromBuiltIn lists the knobs in which a spec of a file differs from the built-in one of its name, whose numbers a reference may have: what
+// follows from a knob is no fault of the program. A flag that the built-in one does not take is said in place of them.
+func fromBuiltIn(c *cli.Context, r *spec.Resolved) (knobs []string, err error) {
 	name := r.Experiment.Name
-	if r.Named == name || !slices.Contains(spec.Names(experiments.FS), name) {
-		return nil
+	if isBuiltIn(r) || !slices.Contains(spec.Names(experiments.FS), name) {
+		return nil, nil
 	}
 	builtIn, err := loadFrom(c, experiments.FS, name+".yaml", name, spec.Changes{})
+	if errors.As(err, new(usageError)) {
+		return []string{err.Error()}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return otherKnobs(builtIn, r)
+}
+
+// refuseBuiltIn is an error if --against leads to the built-in reference, or to a copy of it, of an experiment that has the name of the
+// spec and is another.
+func refuseBuiltIn(c *cli.Context, r *spec.Resolved, against string) error {
+	builtIn, err := results.FS.ReadFile(path.Join("reference", present.Measurements(r.Experiment.Name)))
+	if isBuiltIn(r) || errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	knobs, err := otherKnobs(builtIn, r)
-	if err == nil && len(knobs) > 0 {
-		_, err = fmt.Fprintf(c.App.Writer, "The spec is not the built-in %s (built in -> here): %s.\n\n", name, some(knobs, 8))
+	_, f, err := openReference(r, against)
+	if err != nil {
+		return err
 	}
-	return err
+	defer f.Close()
+	reference, err := io.ReadAll(f)
+	if err != nil || !bytes.Equal(reference, builtIn) {
+		return err
+	}
+	knobs, err := fromBuiltIn(c, r)
+	if err != nil || len(knobs) == 0 {
+		return err
+	}
+	name, _ := unflagged(r.Named)
+	return usageError{fmt.Errorf("%s is of the built-in %s, and %s is another (built in -> here: %s); make one of its own: entrorouter check %s --against DIR --update", shellWord(against), r.Experiment.Name, name, some(knobs, 3), r.Named)}
 }
 
 // otherKnobs lists what differs between two specs: in knobs of the experiment, which stand by their own names, its pools, prices and benchmarks.
