@@ -147,15 +147,19 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 			}
 			return why
 		},
-		Relative: func(unit string) bool {
-			return slices.Contains([]string{units.Difference, units.CostDifference, units.Lead, units.OtherLead, units.MeanLead, units.McNemar}, unit)
-		},
+		Relative: relative,
 		// Other problems may have other corners of the hull.
 		Sampled:    func(unit string) bool { return unit == units.HullGain },
 		Confidence: x.Evaluate.Confidence, FalseAlarm: FalseAlarm,
 	}
 	out.Changes, out.Added = metrics.Compare(held, reference, how), metrics.Added(measured, reference, how)
 	return out
+}
+
+// relative says whether a unit compares a row with another: it is a difference or a lead by name, or the p-value of a test of two rows.
+func relative(unit string) bool {
+	words := strings.Split(unit, "-")
+	return slices.Contains(words, "difference") || slices.Contains(words, "lead") || unit == units.McNemar
 }
 
 // withOnlySeed adds lines of the training seed of a run that has one. Such a run measures means alone, of one training;

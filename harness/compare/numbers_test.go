@@ -1,8 +1,12 @@
 package compare
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +14,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 // Trained rows repeat themselves in plain Go on every processor of an architecture, in XLA on one; what trains nothing counts alike on all,
@@ -86,6 +91,45 @@ func TestARunOfOneTrainingAddsNothingToAReferenceOfMore(t *testing.T) {
 	}
 	if report = Numbers(r, read(mean), read(strings.Replace(mean, " 9 tokens/query", "", 1))); len(report.Added) != 1 || report.Added[0].Unit != "tokens/query" {
 		t.Errorf("a unit that is gone from the reference: %+v", report.Added)
+	}
+}
+
+// What compares a row with another moves with that one's trainings: all that is measured of two rows, and what else its name says it of.
+func TestUnitsThatCompareRowsAreRelative(t *testing.T) {
+	files, err := filepath.Glob("../../figures/*/measurements.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, pairs := map[string]bool{}, 0
+	for _, name := range files {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, err := metrics.Read(name, f)
+		if err := errors.Join(err, f.Close()); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range set.Measurements {
+			for _, v := range m.Values {
+				if m.Key("versus") != "" {
+					pairs++
+					if !relative(v.Unit) {
+						t.Fatalf("%s: %s is measured of two rows in %s, and is not relative", name, v.Unit, m.Label())
+					}
+				}
+				if relative(v.Unit) {
+					found[v.Unit] = true
+				}
+			}
+		}
+	}
+	if pairs == 0 {
+		t.Error("no line has the key versus")
+	}
+	want := []string{units.CostDifference, units.Difference, units.LeadBenchmark, units.Lead, units.LogLossDifference, units.McNemar, units.MeanDifference, units.MeanLead, units.OtherLead}
+	if d := cmp.Diff(want, slices.Sorted(maps.Keys(found))); d != "" {
+		t.Errorf("relative units of committed measurements (-want +got):\n%s", d)
 	}
 }
 
