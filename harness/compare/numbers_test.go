@@ -172,6 +172,10 @@ func TestOtherPartitionsNeedNotRepeatWhatIsOverAllOfThem(t *testing.T) {
 			if _, ok := c.want[label]; ok {
 				found[label] = x.Gate
 			}
+			const why = "numbers of other trainings: their seeds, or the partitions of recorded answers, are not the reference's, and no line of a single one says how far they move a number"
+			if strings.HasPrefix(x.Label, "Contrast") && x.Gate == metrics.None && x.Reason.String() != why {
+				t.Errorf("%d partitions of 5: %s", c.ours, x.Reason)
+			}
 		}
 		if d := cmp.Diff(c.want, found); d != "" {
 			t.Errorf("%d partitions of 5 (-want +got):\n%s", c.ours, d)

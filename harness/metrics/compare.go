@@ -95,7 +95,7 @@ func (c Comparison) unjudged(ref Measurement, unit string, untrained bool, over 
 	}
 	switch {
 	case over.n == 0 && c.OtherTraining(ref):
-		return Reason{"numbers of one training on each side", "nothing says how far another training seed moves them"}
+		return Reason{"numbers of other trainings", "their seeds, or the partitions of recorded answers, are not the reference's, and no line of a single one says how far they move a number"}
 	case over.n == 0 && ref.Key("knob") != "":
 		return Reason{"settings of a knob", noSpread}
 	case over.n == 0 && ref.Key("step") != "":
