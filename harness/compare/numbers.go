@@ -116,10 +116,7 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 		untrained[m.RowID()] = methods.TrainsNothing(m.Name)
 	}
 	partitions := x.Recorded() // which their key seed counts
-	ourTraining, theirTraining := ours.Training, theirs.Training
-	if partitions {
-		ourTraining, theirTraining = measured.Seeds(), reference.Seeds()
-	}
+	otherPartitions := partitions && !slices.Equal(measured.Seeds(), reference.Seeds())
 	held := measured
 	if len(x.Evaluate.Seeds) == 1 && !partitions {
 		held = withOnlySeed(measured, reference, x.Evaluate.Seeds[0])
@@ -127,11 +124,12 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 	// Where both sides have one training no line of a single seed tells them apart.
 	single := func(m metrics.Measurement) bool { return m.Key("seed") != "" }
 	oneEach := partitions || !slices.ContainsFunc(measured.Measurements, single) && !slices.ContainsFunc(reference.Measurements, single)
+	otherSeed := oneEach && !slices.Equal(ours.Training, theirs.Training)
 	how := metrics.Comparison{
 		SameProblems: out.SameProblems, SameMachine: out.SameMachine, SameNumerics: out.SameNumerics,
 		OtherTraining: func(m metrics.Measurement) bool {
 			// Without a method, lines of recordings and of the collapse are of trainings too, as those of contrasts are.
-			return oneEach && !single(m) && !slices.Equal(ourTraining, theirTraining) && (m.Key("method") != "" || partitions || x.Collapse != nil)
+			return otherSeed && (m.Key("method") != "" || partitions || x.Collapse != nil) || otherPartitions && !single(m)
 		},
 		// Probabilities of the large set may differ in their last digit between architectures, counts of answers not.
 		Untrained: func(m metrics.Measurement) bool {

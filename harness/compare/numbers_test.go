@@ -134,15 +134,15 @@ func TestUnitsThatCompareRowsAreRelative(t *testing.T) {
 }
 
 // Of recorded questions that were divided otherwise nothing has to repeat itself but what each partition both have gives, and what trains
-// nothing.
+// nothing; of trainings with another seed what trains nothing alone.
 func TestOtherPartitionsNeedNotRepeatWhatIsOverAllOfThem(t *testing.T) {
 	r := &spec.Resolved{Experiment: spec.Experiment{
 		Name: "toy", Protocol: "folds", Evaluate: spec.Evaluate{Seeds: []uint64{1}},
 		Methods: []spec.Method{{Name: "fixed", ID: "cheapest"}, {Name: "logistic"}},
 	}}
 	// Every number of ours is another.
-	read := func(partitions int, digit string) *metrics.Set {
-		text := "# Made with seed 1 by backend go on amd64.\n" +
+	read := func(partitions int, trained, digit string) *metrics.Set {
+		text := "# Made with seed 1" + trained + " by backend go on amd64.\n" +
 			"BenchmarkContrast/experiment=toy/pool=p/row=logistic/versus=cheapest/benchmark=all 100 1." + digit + " mean-gain-difference-points\n" +
 			"BenchmarkRoute/experiment=toy/pool=p/method=logistic/benchmark=all 100 70." + digit + " accuracy-%\n"
 		for s := range partitions {
@@ -161,24 +161,27 @@ func TestOtherPartitionsNeedNotRepeatWhatIsOverAllOfThem(t *testing.T) {
 	}
 	other := maps.Clone(all)
 	other["/row=logistic/versus=cheapest/benchmark=all"], other["/method=logistic/benchmark=all"] = metrics.None, metrics.Seeds
+	trained := maps.Clone(other)
+	trained["/method=logistic/benchmark=all/seed=0"] = metrics.None
 	for _, c := range []struct {
-		ours int
-		want map[string]metrics.Gate
-	}{{5, all}, {1, other}, {3, other}} {
+		ours    int
+		trained string
+		want    map[string]metrics.Gate
+	}{{5, "", all}, {1, "", other}, {3, "", other}, {5, ", trained with seed 7,", trained}, {3, ", trained with seed 7,", trained}} {
 		found := map[string]metrics.Gate{}
-		for _, x := range Numbers(r, read(c.ours, "1"), read(5, "0")).Changes {
+		for _, x := range Numbers(r, read(c.ours, c.trained, "1"), read(5, "", "0")).Changes {
 			label := strings.TrimPrefix(x.Label, "Contrast/experiment=toy/pool=p")
 			label = strings.TrimPrefix(label, "Route/experiment=toy/pool=p")
 			if _, ok := c.want[label]; ok {
 				found[label] = x.Gate
 			}
 			const why = "numbers of other trainings: their seeds, or the partitions of recorded answers, are not the reference's, and no line of a single one says how far they move a number"
-			if strings.HasPrefix(x.Label, "Contrast") && x.Gate == metrics.None && x.Reason.String() != why {
-				t.Errorf("%d partitions of 5: %s", c.ours, x.Reason)
+			if x.Gate == metrics.None && !x.Missing && x.Reason.String() != why {
+				t.Errorf("%d partitions of 5%s, %s: %s", c.ours, c.trained, x.Label, x.Reason)
 			}
 		}
 		if d := cmp.Diff(c.want, found); d != "" {
-			t.Errorf("%d partitions of 5 (-want +got):\n%s", c.ours, d)
+			t.Errorf("%d partitions of 5%s (-want +got):\n%s", c.ours, c.trained, d)
 		}
 	}
 }

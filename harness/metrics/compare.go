@@ -90,12 +90,11 @@ func (c Comparison) unjudged(ref Measurement, unit string, untrained bool, over 
 		}
 		return Reason{"numbers without an interval on other problems", "nothing says how far the draw of the questions moves them"}
 	}
-	if oneTraining(ref) {
-		return Reason{"single trainings", "another backend, architecture or, in XLA, processor need not repeat them; their means over training seeds are judged"}
-	}
 	switch {
 	case over.n == 0 && c.OtherTraining(ref):
 		return Reason{"numbers of other trainings", "their seeds, or the partitions of recorded answers, are not the reference's, and no line of a single one says how far they move a number"}
+	case oneTraining(ref):
+		return Reason{"single trainings", "another backend, architecture or, in XLA, processor need not repeat them; their means over training seeds are judged"}
 	case over.n == 0 && ref.Key("knob") != "":
 		return Reason{"settings of a knob", noSpread}
 	case over.n == 0 && ref.Key("step") != "":
