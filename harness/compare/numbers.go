@@ -122,7 +122,7 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 		held = withOnlySeed(measured, reference, x.Evaluate.Seeds[0])
 	}
 	// Where both sides have one training no line of a single seed tells them apart.
-	single := func(m metrics.Measurement) bool { return m.Key("seed") != "" }
+	single := func(m metrics.Measurement) bool { return m.Key("seed") != "" || m.Key("fold") != "" }
 	oneEach := partitions || !slices.ContainsFunc(measured.Measurements, single) && !slices.ContainsFunc(reference.Measurements, single)
 	otherSeed := oneEach && !slices.Equal(ours.Training, theirs.Training)
 	how := metrics.Comparison{

@@ -147,7 +147,8 @@ func TestOtherPartitionsNeedNotRepeatWhatIsOverAllOfThem(t *testing.T) {
 			"BenchmarkRoute/experiment=toy/pool=p/method=logistic/benchmark=all 100 70." + digit + " accuracy-%\n"
 		for s := range partitions {
 			text += fmt.Sprintf("BenchmarkRoute/experiment=toy/pool=p/method=cheapest/benchmark=all/seed=%d 100 60.%s accuracy-%%\n", s, digit) +
-				fmt.Sprintf("BenchmarkRoute/experiment=toy/pool=p/method=logistic/benchmark=all/seed=%d 100 7%d.%s accuracy-%%\n", s, s, digit)
+				fmt.Sprintf("BenchmarkRoute/experiment=toy/pool=p/method=logistic/benchmark=all/seed=%d 100 7%d.%s accuracy-%%\n", s, s, digit) +
+				fmt.Sprintf("BenchmarkCurve/experiment=toy/pool=p/method=logistic/stage=sft/step=0/fold=%d.0 1 0.%s loss\n", s, digit)
 		}
 		set, err := metrics.Read("toy", strings.NewReader(text))
 		if err != nil {
@@ -158,11 +159,12 @@ func TestOtherPartitionsNeedNotRepeatWhatIsOverAllOfThem(t *testing.T) {
 	all := map[string]metrics.Gate{
 		"/row=logistic/versus=cheapest/benchmark=all": metrics.Golden, "/method=logistic/benchmark=all": metrics.Golden,
 		"/method=cheapest/benchmark=all/seed=0": metrics.Exact, "/method=logistic/benchmark=all/seed=0": metrics.Golden,
+		"/method=logistic/stage=sft/step=0/fold=0.0": metrics.Golden,
 	}
 	other := maps.Clone(all)
 	other["/row=logistic/versus=cheapest/benchmark=all"], other["/method=logistic/benchmark=all"] = metrics.None, metrics.Seeds
 	trained := maps.Clone(other)
-	trained["/method=logistic/benchmark=all/seed=0"] = metrics.None
+	trained["/method=logistic/benchmark=all/seed=0"], trained["/method=logistic/stage=sft/step=0/fold=0.0"] = metrics.None, metrics.None
 	for _, c := range []struct {
 		ours    int
 		trained string
@@ -172,6 +174,10 @@ func TestOtherPartitionsNeedNotRepeatWhatIsOverAllOfThem(t *testing.T) {
 		for _, x := range Numbers(r, read(c.ours, c.trained, "1"), read(5, "", "0")).Changes {
 			label := strings.TrimPrefix(x.Label, "Contrast/experiment=toy/pool=p")
 			label = strings.TrimPrefix(label, "Route/experiment=toy/pool=p")
+			label = strings.TrimPrefix(label, "Curve/experiment=toy/pool=p")
+			if x.Missing {
+				t.Errorf("%d partitions of 5%s: %s is missing", c.ours, c.trained, label)
+			}
 			if _, ok := c.want[label]; ok {
 				found[label] = x.Gate
 			}

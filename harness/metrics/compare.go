@@ -196,7 +196,7 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 	var out []Change
 	var gated []statistical
 	for _, ref := range reference.Measurements {
-		method, seed := ref.Key("method"), ref.Key("seed")
+		method, seed := ref.Key("method"), training(ref)
 		our, have := byLabel[ref.Label()]
 		if !have && seed != "" && !slices.Contains(mine[method], seed) {
 			continue // a training that we did not ask for
@@ -378,7 +378,13 @@ type spread struct {
 }
 
 // oneTraining says whether a line is of one training alone: of a seed, or of a fold.
-func oneTraining(m Measurement) bool { return m.Key("seed") != "" || m.Key("fold") != "" }
+func oneTraining(m Measurement) bool { return training(m) != "" }
+
+// training is the seed of the one training that a line is of, of a fold that of its partition; empty: it is of all.
+func training(m Measurement) string {
+	partition, _, _ := strings.Cut(m.Key("fold"), ".")
+	return cmp.Or(m.Key("seed"), partition)
+}
 
 // labelWithout is the label of a line as if it had no keys of some names.
 func (m Measurement) labelWithout(names ...string) string {
