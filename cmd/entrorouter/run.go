@@ -101,7 +101,11 @@ func runCommand() *cli.Command {
 				show.expect(todo)
 			}
 			for _, r := range specs {
-				x, err := finish(c, r, o, folder, end.Against)
+				against := end.Against
+				if !c.IsSet("against") && !isBuiltIn(r) {
+					against = "" // what is committed or built in is not of a spec of one's own that has such a name
+				}
+				x, err := finish(c, r, o, folder, against)
 				if err != nil {
 					if x != nil { // computed, and not written
 						err = errors.Join(end.print(c, x), err)
