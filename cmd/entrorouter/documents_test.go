@@ -104,6 +104,7 @@ var commandsOfDocuments = []documented{
 	{command: "ENTROROUTER_PREFLIGHT=off entrorouter run SPEC", prints: `Tiny`},
 	{command: "make smoke", as: "make smoke" + prebuilt, why: "built already", needs: "make", prints: `Smoke test`},
 	{command: "make recorded DATA=DIR", as: "make recorded RECORDED=logs/logs.yaml DATA=logs" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `written to results/figures`},
+	{command: "make recorded DATA=DIR PARTITIONS=1", as: `make -C "$ROOT" -n recorded DATA=DIR PARTITIONS=1`, why: "half an hour: what it calls", needs: "make", prints: `run recorded .* --data 'DIR' --partitions 1 --against figures`},
 	{command: "make recorded DATA=DIR UPDATE=1", as: "make recorded RECORDED=logs/logs.yaml DATA=logs UPDATE=1" + prebuilt, why: "half an hour, and recordings that are not ours: a small one", needs: "make", prints: `(?s)Best mixture.*EntroRouter`},
 	{command: "make paper-pdf", as: `mkdir -p paper/figures paper/bin && cp Makefile paper && cp -R "$ROOT"/results/reference/smoke paper/figures && ln -sf "$PWD/bin/entrorouter" paper/bin/ && make -C paper paper-pdf` + prebuilt, why: "the tables and figures of one experiment", needs: tex, slow: true, prints: `build/paper/all\.pdf`},
 	{command: "make gpu-check PJRT=FILE", as: "make -o build/go.xla.mod gpu-check PJRT=cuda" + prebuilt, why: "no GPU is needed to run the tests", exit: 2, needs: "make", prints: `built without XLA`},
