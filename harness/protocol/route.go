@@ -40,7 +40,8 @@ type By struct {
 
 // Route routes queries by the router of one row of an experiment. A trained router is loaded from its stored fit. A row
 // whose fit is not stored or left nothing to load, or whose kind is no methods.Loader, is fitted, which makes again the
-// router of its run byte for byte. Profiles are read from the store and measured first if it does not have them. //
+// router of its run byte for byte. Profiles are read from the store and measured first if it does not have them.
+//
 // Under protocol folds the row is fitted to all questions of the pool, of which the spec must have one, and stored.
 func Route(ctx context.Context, r *spec.Resolved, o steps.Options, by By, queries []routing.Query) ([]Routed, error) {
 	if r.Experiment.Protocol == "folds" {
