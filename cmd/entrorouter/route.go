@@ -16,6 +16,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/protocol"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/starting"
 )
 
 func routeCommand() *cli.Command {
@@ -128,13 +129,7 @@ func readProblems(in io.Reader, name string) ([]routing.Problem, error) {
 			Options []string        `json:"options"`
 		}
 		if err := json.Unmarshal(text, &row); err != nil {
-			var wrong *json.UnmarshalTypeError
-			if errors.As(err, &wrong) && wrong.Field != "" {
-				err = fmt.Errorf("%s is of type %s", wrong.Field, wrong.Value)
-			} else if wrong != nil {
-				err = fmt.Errorf("it is of type %s", wrong.Value)
-			}
-			return nil, fmt.Errorf("%s:%d: want a JSON object with the texts id and problem, and options a list of texts: %w", name, n, err)
+			return nil, fmt.Errorf("%s:%d: want a JSON object with the texts id and problem, and options a list of texts: %w", name, n, starting.Worded(err))
 		}
 		if row.Problem == "" {
 			return nil, fmt.Errorf("%s:%d: problem is missing or empty", name, n)
