@@ -4,7 +4,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -55,7 +54,7 @@ func exportBatch(c *cli.Context, name string) error {
 	case c.Int("shard") < 1:
 		return usageError{fmt.Errorf("--shard %d: a file holds one request at least", c.Int("shard"))}
 	}
-	if err := cmp.Or(checkFolder(dir, "dir"), checkFolder(c.String("out"), "out")); err != nil {
+	if err := checkFolder(dir, "dir"); err != nil {
 		return err
 	}
 	r, err := loadSpec(c, name)
@@ -87,9 +86,6 @@ func importBatch(c *cli.Context, name string, files []string) error {
 		if c.IsSet(flag) {
 			return usageError{fmt.Errorf("--%s is of batch export", flag)}
 		}
-	}
-	if err := checkFolder(c.String("out"), "out"); err != nil {
-		return err
 	}
 	var empty []string
 	for _, file := range files {

@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -113,6 +114,18 @@ func quietFlag() cli.Flag {
 
 func pluginFlag() cli.Flag {
 	return &cli.StringFlag{Name: "plugin", Usage: "PJRT plugin of policies on XLA, a name or the absolute path of the library", DefaultText: "cuda", EnvVars: []string{"ENTROROUTER_PLUGIN"}}
+}
+
+// checkFolder refuses a folder that a flag names where a file is in its place, or in that of a folder above it.
+func checkFolder(folder, flag string) error {
+	for at := filepath.Clean(folder); ; at = filepath.Dir(at) {
+		switch info, err := os.Stat(at); {
+		case err == nil && !info.IsDir():
+			return usageError{fmt.Errorf("%s is a file; name a folder with --%s", at, flag)}
+		case err == nil, at == filepath.Dir(at):
+			return nil
+		}
+	}
 }
 
 func seedsFlag() cli.Flag {

@@ -76,9 +76,6 @@ func runCommand() *cli.Command {
 				}
 				specs = append(specs, r)
 			}
-			if err := checkFolder(c.String("out"), "out"); err != nil {
-				return err
-			}
 			for _, r := range specs {
 				if err := checkFolder(filepath.Join(folder, r.Experiment.Name), "figures"); folder != "" && err != nil {
 					return err

@@ -74,6 +74,9 @@ func loadFrom(c *cli.Context, fsys fs.FS, name, arg string, changes spec.Changes
 	if c.IsSet("out") && c.String("out") == "" {
 		return nil, usageError{errors.New("--out is empty; name the folder of the store")}
 	}
+	if err := checkFolder(c.String("out"), "out"); err != nil {
+		return nil, err
+	}
 	tables, err := paper.ReadTables(results.FS, "paper")
 	if err != nil {
 		return nil, err
