@@ -48,7 +48,7 @@ func TestRoundsOfALanguageModelThatAreStoppedGoOnToTheSameBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if says.first != "rounds step 3 of 3" {
+	if says.first != "rounds step 3 of 3" { // of the first row; the second begins when that is trained
 		t.Errorf("the third run begins training with %q", says.first)
 	}
 	if diff := cmp.Diff(want.Measurements, got.Measurements); diff != "" {

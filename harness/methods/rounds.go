@@ -71,5 +71,7 @@ func (k *asksSeveral) teaches(reward theory.Reward, by theory.Training, unit fun
 	return &t
 }
 
+func (k *asksSeveral) trainsLanguageModel() bool { return k.LM }
+
 // ModelDigest is as that of stages.Training.
 func (k *asksSeveral) ModelDigest() (string, error) { return k.training.Decoder.Digest() }

@@ -186,4 +186,8 @@ func TestWhatARowWithALanguageModelNeeds(t *testing.T) {
 	if digest, err := build(t, "routerr1", "").(*routerR1).ModelDigest(); digest != "" || err != nil {
 		t.Errorf("a small network has digest %q: %v", digest, err)
 	}
+	// Its weights and moments are its own, so that it is trained beside nothing.
+	if !TrainsLanguageModel(m) || TrainsLanguageModel(build(t, "routerr1", "")) {
+		t.Errorf("trains a language model: with lm %v, without %v", TrainsLanguageModel(m), TrainsLanguageModel(build(t, "routerr1", "")))
+	}
 }

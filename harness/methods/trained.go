@@ -70,6 +70,15 @@ func LanguageModel(row spec.Method, x *spec.Experiment) (p spec.Policy, ok bool)
 	return p, false
 }
 
+// TrainsLanguageModel says whether a fit of a method holds a language model's weights, its own beside those that all read.
+func TrainsLanguageModel(m routing.Method) bool {
+	if t, _, ok := trains(m); ok {
+		return t.Policy.Kind == "lm"
+	}
+	severalAsked, ok := m.(interface{ trainsLanguageModel() bool })
+	return ok && severalAsked.trainsLanguageModel()
+}
+
 // trains returns the training of a method that trains a policy, and the param that says what a compact one reads; ok is false for others.
 func trains(m routing.Method) (t *stages.Training, reads string, ok bool) {
 	switch m := m.(type) {

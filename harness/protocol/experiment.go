@@ -55,7 +55,7 @@ func (f *fitting) fitAll(ctx context.Context, atATime int, fits []fitted) error 
 	group.SetLimit(atATime)
 	var alone []fitted
 	for _, x := range fits {
-		if f.alone(x.row, x.method) {
+		if goesAlone(x.method) {
 			alone = append(alone, x)
 			continue
 		}
@@ -77,25 +77,23 @@ func (f *fitting) fitAll(ctx context.Context, atATime int, fits []fitted) error 
 // fitted is a step that fits a row, or matches it; then there is no method.
 type fitted struct {
 	step   *steps.Step
-	row    spec.Method
 	method routing.Method
 }
 
 // begin waits until a fit may go on beside those that do: one for each processor, but a language model, with weights and moments of its
 // own, alone, and so a row that asks models, which wait for the same servers.
-func (f *fitting) begin(ctx context.Context, row spec.Method, method routing.Method) (done func(), err error) {
+func (f *fitting) begin(ctx context.Context, method routing.Method) (done func(), err error) {
 	slots := int64(1)
-	if f.alone(row, method) {
+	if goesAlone(method) {
 		slots = f.processors
 	}
 	return func() { f.slots.Release(slots) }, f.slots.Acquire(ctx, slots)
 }
 
-func (f *fitting) alone(row spec.Method, method routing.Method) bool {
-	_, isModel := methods.LanguageModel(row, &f.Spec.Experiment)
+func goesAlone(method routing.Method) bool {
 	_, asks := method.(methods.Asking)
 	_, taught := methods.TeacherOf(method)
-	return isModel || asks || taught
+	return methods.TrainsLanguageModel(method) || asks || taught
 }
 
 // experiment is an experiment of protocol split as it is planned and carried out: what its steps share.

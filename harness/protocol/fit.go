@@ -302,7 +302,7 @@ func (f *fit) reads(ctx context.Context) (all *routing.TrainSet, err error) {
 // run makes a fit.
 func (f *fit) run(ctx context.Context, d *store.Draft) error {
 	e := f.e
-	done, err := e.begin(ctx, f.row, f.method)
+	done, err := e.begin(ctx, f.method)
 	if err != nil {
 		return err
 	}
@@ -416,7 +416,7 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 	case to.Unfit != "":
 		return f.unfit(d, "row "+f.row.Match+", to whose spending it is set, could not be fitted: "+to.Unfit)
 	}
-	done, err := e.begin(ctx, f.row, nil) // after the fits that it waits for
+	done, err := e.begin(ctx, nil) // after the fits that it waits for
 	if err != nil {
 		return err
 	}

@@ -513,7 +513,7 @@ func (c *recorded) prepare(ctx context.Context) error {
 	var all []fitted
 	for _, p := range c.partition {
 		for _, f := range p.rows {
-			all = append(all, fitted{f.Step, f.row, f.method})
+			all = append(all, fitted{f.Step, f.method})
 		}
 	}
 	return c.fitAll(ctx, 2+(int(c.processors)-1)/c.Spec.Experiment.Folds.K, all)
@@ -528,13 +528,13 @@ func (c *recorded) crossFit(ctx context.Context, p *partition, f *crossFit, d *s
 	defer task.Done()
 	parts := make([]routed, k)
 	group, gctx := errgroup.WithContext(ctx)
-	if c.alone(row, f.method) {
+	if goesAlone(f.method) {
 		group.SetLimit(1) // in order
 	}
 	for fold := range k {
 		group.Go(func() (err error) {
 			defer crash.Exit()
-			done, err := c.begin(gctx, row, f.method)
+			done, err := c.begin(gctx, f.method)
 			if err != nil {
 				return err
 			}

@@ -174,7 +174,7 @@ func (e *experiment) prepare(ctx context.Context) error {
 	var all []fitted
 	for _, row := range e.fits {
 		for _, f := range row {
-			all = append(all, fitted{f.Step, f.row, f.method})
+			all = append(all, fitted{f.Step, f.method})
 		}
 	}
 	return e.fitAll(ctx, int(e.processors), all)

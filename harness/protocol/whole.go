@@ -68,7 +68,7 @@ func (w *whole) work(dir string) routing.Work {
 
 // make fits the row for the store.
 func (w *whole) make(ctx context.Context, d *store.Draft) error {
-	done, err := w.c.begin(ctx, w.row, w.method)
+	done, err := w.c.begin(ctx, w.method)
 	if err != nil {
 		return err
 	}

@@ -26,9 +26,9 @@ type Progress struct {
 	Window []float64  // what router_r1 remembers of costs, oldest first
 }
 
-// Teach is Learn for an Actor, by GRPO. It goes on behind the steps that are done, and hands what is done to keep after each one; keep
-// may be nil. Gradients are cut, and weights decay, as the Actor does it: ClipNorm and WeightDecay must be left out.
-func Teach(ctx context.Context, e *Environment, r Reward, t Training, on Actor, done Progress, keep func(Progress) error) (*Policy, []Snapshot, error) {
+// Teach is Learn for an Actor, by GRPO. It goes on behind the steps that are done, and hands what is done to keep after each one, and once
+// more where it stops since its context ended; keep may be nil. Gradients are cut, and weights decay, as the Actor does it: ClipNorm and WeightDecay must be left out.
+func Teach(ctx context.Context, e *Environment, r Reward, t Training, on Actor, done Progress, keep func(far Progress, stopped bool) error) (*Policy, []Snapshot, error) {
 	if err := Check(e, r, t); err != nil {
 		return nil, nil, err
 	}
@@ -40,6 +40,9 @@ func Teach(ctx context.Context, e *Environment, r Reward, t Training, on Actor, 
 	x.s.recall(done.Window)
 	for step := len(done.Log) + 1; step <= t.Steps; step++ {
 		if err := ctx.Err(); err != nil {
+			if keep != nil && len(done.Log) > 0 {
+				err = errors.Join(err, keep(done, true))
+			}
 			return nil, nil, fmt.Errorf("training: stopped before step %d: %w", step, err)
 		}
 		snap := x.follow(step)
@@ -48,7 +51,7 @@ func Teach(ctx context.Context, e *Environment, r Reward, t Training, on Actor, 
 		}
 		done.Log, done.Window = append(done.Log, snap), x.s.window()
 		if keep != nil {
-			if err := keep(done); err != nil {
+			if err := keep(done, false); err != nil {
 				return nil, nil, fmt.Errorf("training: step %d: %w", step, err)
 			}
 		}

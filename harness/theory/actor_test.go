@@ -100,7 +100,7 @@ func TestATeachingGoesOnBehindWhatIsDone(t *testing.T) {
 	r := Reward{Kind: RouterR1, Alpha: 0.6, Window: 300} // more than a step, less than all
 	var half Progress
 	var then elsewhere
-	_, want, err := Teach(t.Context(), e, r, o, a, Progress{}, func(p Progress) error {
+	_, want, err := Teach(t.Context(), e, r, o, a, Progress{}, func(p Progress, _ bool) error {
 		if len(p.Log) == 11 {
 			half, then = Progress{slices.Clone(p.Log), p.Window}, a.copied()
 		}
@@ -121,15 +121,15 @@ func TestATeachingGoesOnBehindWhatIsDone(t *testing.T) {
 	}
 
 	ctx, stop := context.WithCancel(t.Context())
-	steps := 0
-	_, _, err = Teach(ctx, e, r, o, a, Progress{}, func(Progress) error {
-		if steps++; steps == 2 {
+	var kept []string
+	_, _, err = Teach(ctx, e, r, o, a, Progress{}, func(far Progress, stopped bool) error {
+		if kept = append(kept, fmt.Sprint(len(far.Log), stopped)); len(far.Log) == 2 {
 			stop()
 		}
 		return nil
 	})
-	if !errors.Is(err, context.Canceled) || steps != 2 {
-		t.Errorf("stopped: %v after %d steps", err, steps)
+	if want := []string{"1 false", "2 false", "2 true"}; !errors.Is(err, context.Canceled) || !slices.Equal(kept, want) {
+		t.Errorf("stopped: %v, kept %q, want %q", err, kept, want)
 	}
 }
 
@@ -257,7 +257,7 @@ func TestFaultsOfActors(t *testing.T) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
-	if _, _, err := Teach(t.Context(), e, r, o, a, Progress{}, func(Progress) error { return broken }); !errors.Is(err, broken) {
+	if _, _, err := Teach(t.Context(), e, r, o, a, Progress{}, func(Progress, bool) error { return broken }); !errors.Is(err, broken) {
 		t.Errorf("what is done cannot be kept: %v", err)
 	}
 }
