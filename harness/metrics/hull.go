@@ -58,7 +58,7 @@ func (h Hull) At(cost float64) float64 {
 	if len(h) == 0 {
 		return 0
 	}
-	switch i := h.dearer(cost); i {
+	switch i := h.Edge(cost); i {
 	case 0:
 		return h[0].Quality * max(cost, 0) / h[0].Cost
 	case len(h):
@@ -69,8 +69,9 @@ func (h Hull) At(cost float64) float64 {
 	}
 }
 
-// dearer returns the index of the first vertex that costs more; their number if none does.
-func (h Hull) dearer(cost float64) int {
+// Edge returns which edge of the hull lies at a cost: the index of the first vertex that costs more, and their number if none does. Along
+// an edge At is linear.
+func (h Hull) Edge(cost float64) int {
 	if i := slices.IndexFunc(h, func(p Point) bool { return cost < p.Cost }); i >= 0 {
 		return i
 	}
@@ -85,7 +86,7 @@ func (h Hull) Shares(cost float64) []float64 {
 	if len(h) == 0 {
 		return out
 	}
-	switch i := h.dearer(cost); i {
+	switch i := h.Edge(cost); i {
 	case 0:
 		out[0] = max(cost, 0) / h[0].Cost
 	case len(h):
@@ -114,7 +115,7 @@ func BestCoin(points []Point, cost float64) Coin {
 	for i, v := range vertices {
 		hull[i] = points[v]
 	}
-	switch i := hull.dearer(cost); i {
+	switch i := hull.Edge(cost); i {
 	case 0:
 		return Coin{-1, vertices[0]}
 	case len(hull):

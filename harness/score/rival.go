@@ -24,33 +24,44 @@ type end struct {
 	place           int       // of the setting among the columns, once it is settled; -1
 }
 
-// rival chooses what a row is held against. at is the row on the sample as it is, other and its point the row that it is held against; own
-// says whether either may answer itself.
-func (w *weighed) rival(at metrics.Point, other Row, point metrics.Point, own bool) rival {
+// offer is all that a row can be held against: the fixed experts and another row, at its operating point and at every setting of its knob.
+type offer struct {
+	points  []metrics.Point // on the sample as it is: experts, the operating point, settings
+	experts int
+	other   Row
+}
+
+// offer lists it. own says whether either row may answer itself.
+func (w *weighed) offer(other *rowMeans, own bool) offer {
 	experts := w.points
 	if !own && w.Self != nil {
 		experts = experts[:len(experts)-1]
 	}
-	all := append(slices.Clone(experts), point)
-	if len(other.curves) > 0 {
-		all = append(all, meanCurve(other.curves, w.share())...)
+	o := offer{append(slices.Clone(experts), other.all), len(experts), other.row}
+	if len(other.row.curves) > 0 {
+		o.points = append(o.points, meanCurve(other.row.curves, w.share())...)
 	}
-	coin := metrics.BestCoin(all, at.Cost)
+	return o
+}
+
+// rival is the best coin of an offer at a cost.
+func (w *weighed) rival(o offer, cost float64) rival {
+	coin := metrics.BestCoin(o.points, cost)
 	var r rival
 	name := func(i int) int {
 		switch {
 		case i < 0:
 			return i
-		case i < len(experts):
+		case i < o.experts:
 			r.ends = append(r.ends, end{expert: i, setting: -1, place: -1})
-		case i == len(experts):
+		case i == o.experts:
 			r.ends = append(r.ends, end{expert: -1, setting: -1, place: -1})
 		default:
-			of := end{expert: -1, setting: i - len(experts) - 1, place: -1, accuracy: make([]float64, len(w.Strata)), usd: make([]float64, len(w.Strata))}
-			for _, c := range other.curves {
+			of := end{expert: -1, setting: i - o.experts - 1, place: -1, accuracy: make([]float64, len(w.Strata)), usd: make([]float64, len(w.Strata))}
+			for _, c := range o.other.curves {
 				for q, at := range c.At(of.setting) {
-					of.accuracy[q] += at.Quality / float64(len(other.curves))
-					of.usd[q] += at.Cost / float64(len(other.curves))
+					of.accuracy[q] += at.Quality / float64(len(o.other.curves))
+					of.usd[q] += at.Cost / float64(len(o.other.curves))
 				}
 			}
 			r.ends = append(r.ends, of)
@@ -126,15 +137,35 @@ func meanCurve(curves []*metrics.KnobCurve, weights []float64) []metrics.Point {
 
 // duel is a row beside the reference, each held against the other at its own cost.
 type duel struct {
-	ours, theirs rival
+	ours, theirs []bout
 	reference    *rowMeans
+}
+
+// bout is some trainings of a row, and what they are held against.
+type bout struct {
+	portion
+	rival rival
 }
 
 func (w *weighed) duel(row, reference *rowMeans) *duel {
 	own := row.row.Own || reference.row.Own
-	return &duel{
-		ours:      w.rival(row.all, reference.row, reference.all, own),
-		theirs:    w.rival(reference.all, row.row, row.all, own),
-		reference: reference,
+	return &duel{w.bouts(row, reference, own), w.bouts(reference, row, own), reference}
+}
+
+// bouts divides the trainings of a row by the coin that each is held against; the other row is the mean of its trainings.
+func (w *weighed) bouts(row, other *rowMeans, own bool) (out []bout) {
+	o := w.offer(other, own)
+	for _, p := range portions(w, row.row, row.all, func(at metrics.Point) metrics.Coin { return metrics.BestCoin(o.points, at.Cost) }) {
+		out = append(out, bout{p, w.rival(o, p.at.Cost)})
 	}
+	return out
+}
+
+// lead is how far a row lies above its rivals, averaged over its trainings. other is the operating point of the other row under the same weights.
+func lead(bouts []bout, w *weighed, mean, other metrics.Point) float64 {
+	sum := 0.0
+	for _, b := range bouts {
+		sum += b.share * b.rival.lead(w, b.under(w, mean), other)
+	}
+	return sum
 }

@@ -1,6 +1,7 @@
 package score
 
 import (
+	"math"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -52,4 +53,27 @@ func TestARowThatMayAnswerItselfIsHeldAgainstTheRouterAlone(t *testing.T) {
 	hasValue(t, lineOf(t, lines, "Route", "cheap", ""), units.Lead, 0)
 	hasValue(t, lineOf(t, lines, "Route", "itself", ""), units.Lead, 50-100)
 	hasValue(t, lineOf(t, lines, "Route", "itself", ""), units.OtherLead, 250./3-100)
+}
+
+// One training always answers itself and one always asks the dear expert: neither is below what a coin gets for its money, though their mean is,
+// (18.5/6, 175/3) where the coin between cheap and dear gets 50 + 100/13*1.25. So a router whose training is luck is no worse than each of its trainings.
+func TestGainsAndLeadsAreOfSingleTrainings(t *testing.T) {
+	s := examined(unevenArena(), 0, 0, 0)
+	s.Reference = "dear"
+	s.Self = []routing.Outcome{{}, {}, {Correct: 1}, {}} // a third
+	s.Resampling.Resamples = 40
+	s.rows = []Row{decided(s, Row{ID: "dear"}, s.Always(1)), decided(s, Row{ID: "luck", Own: true}, s.Always(routing.Self), s.Always(1))}
+	zero := func(row, unit string) {
+		t.Helper()
+		if v, ok := lineOf(t, s.Route(), "Route", row, "").Value(unit); !ok || math.Abs(v.Number) > 1e-9 || math.Abs(v.Low) > 1e-9 || math.Abs(v.High) > 1e-9 || !v.Bounded {
+			t.Errorf("%s of %s: %+v, want 0 in every resample", unit, row, v)
+		}
+	}
+	line := lineOf(t, s.Route(), "Route", "luck", "")
+	hasValue(t, line, metrics.USDPerQuery, 18.5/6)
+	hasValue(t, line, metrics.Accuracy, 175./3)
+	zero("luck", units.HullGain)
+	zero("luck", units.Lead)
+	s.Reference = "luck"
+	zero("dear", units.OtherLead)
 }

@@ -40,12 +40,20 @@ func (p operatingPoint) strongest() metrics.Point { return p.points[len(p.Outcom
 // share is the cost in percent of the strongest expert's.
 func (p operatingPoint) share(r *rowMeans) float64 { return 100 * r.all.Cost / p.strongest().Cost }
 
-// gain is the accuracy above the hull at the same cost.
+// gain is the accuracy above the hull at the same cost, averaged over trainings.
 func (p operatingPoint) gain(r *rowMeans) float64 {
+	hull := p.hull
 	if r.row.Own {
-		return p.own.Gain(r.all)
+		hull = p.own
 	}
-	return p.hull.Gain(r.all)
+	if r.portions == nil {
+		return hull.Gain(r.all)
+	}
+	sum := 0.0
+	for _, of := range r.portions {
+		sum += of.share * hull.Gain(of.under(p.weighed, r.all))
+	}
+	return sum
 }
 
 // mean is the mean of a column, trainings averaged.
@@ -137,9 +145,9 @@ var (
 	dollarsAQuery  = Statistic[operatingPoint]{Unit: metrics.USDPerQuery, Decimals: 8, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.all.Cost }}
 	costShare      = Statistic[operatingPoint]{Unit: units.CostShare, Decimals: 3, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.share(p.rowMeans) }, Without: nothingPaid}
 	hullGain       = Statistic[operatingPoint]{Unit: units.HullGain, Decimals: 3, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.gain(p.rowMeans) }, Without: nothingPaid}
-	lead           = Statistic[operatingPoint]{Unit: units.Lead, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return p.ours.lead(p.weighed, p.all, p.reference.all) }}
-	otherLead      = Statistic[operatingPoint]{Unit: units.OtherLead, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return p.theirs.lead(p.weighed, p.reference.all, p.all) }}
-	everyTraining  = []Statistic[operatingPoint]{accuracy, dollarsAQuery, costShare, hullGain, lead, otherLead}
+	leadOver       = Statistic[operatingPoint]{Unit: units.Lead, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return lead(p.ours, p.weighed, p.all, p.reference.all) }}
+	otherLead      = Statistic[operatingPoint]{Unit: units.OtherLead, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return lead(p.theirs, p.weighed, p.reference.all, p.all) }}
+	everyTraining  = []Statistic[operatingPoint]{accuracy, dollarsAQuery, costShare, hullGain, leadOver, otherLead}
 	routeStatistic = slices.Concat([]Statistic[operatingPoint]{
 		accuracy,
 		{Unit: metrics.USD, Decimals: 6, For: operatingPoint.single, Of: func(p operatingPoint) float64 { return p.Benchmarks[p.bench].Pass * p.by[p.bench].Cost }},
@@ -158,7 +166,7 @@ var (
 		}},
 		{Unit: units.Truncated, Decimals: 3, Whole: true, For: func(p operatingPoint) bool { return p.averaged() && p.graded() }, Of: operatingPoint.truncated, Without: noQuery},
 		{Unit: units.Difference, Decimals: 3, For: compared, Range: metrics.PercentDifference, Known: operatingPoint.alike, Of: func(p operatingPoint) float64 { return p.at(p.rowMeans).Quality - p.at(p.reference).Quality }},
-		lead,
+		leadOver,
 		otherLead,
 		{Unit: units.CostDifference, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return p.share(p.rowMeans) - p.share(p.reference) }, Without: nothingPaid},
 		{Unit: units.McNemar, Decimals: 4, Whole: true, For: operatingPoint.paired, Of: operatingPoint.mcNemar},
@@ -204,21 +212,32 @@ func (s *Sample) route(list []Statistic[operatingPoint]) []metrics.Measurement {
 	}
 	reference := s.reference()
 	ones := slices.Repeat([]float64{1}, len(s.Strata))
-	duels := make([]*duel, len(s.rows))
-	if reference >= 0 {
-		w := f.under(ones)
-		theirs := w.of(s.rows[reference])
-		for i, r := range s.rows {
-			if i != reference {
-				duels[i] = w.duel(w.of(r), theirs)
-			}
+	duels, divided := make([]*duel, len(s.rows)), make([][]portion, len(s.rows))
+	sample := f.under(ones)
+	settled, portioned := map[[2]int]int{}, map[string]int{} // places of settings, by row and setting, and of portions
+	for i, r := range s.rows {
+		of := sample.of(r)
+		hull := sample.hull
+		if r.Own {
+			hull = sample.own
 		}
-		settled := map[[2]int]int{} // places of settings, by row and setting
-		for i, d := range duels {
-			if d != nil {
-				d.ours.settle(f.columns, reference, settled)
-				d.theirs.settle(f.columns, i, settled)
-			}
+		divided[i] = portions(sample, r, of.all, func(at metrics.Point) int { return hull.Edge(at.Cost) })
+		for k := range divided[i] {
+			divided[i][k].settle(f.columns, r, portioned)
+		}
+		if reference < 0 || i == reference {
+			continue
+		}
+		duels[i] = sample.duel(of, sample.of(s.rows[reference]))
+		for k := range duels[i].ours {
+			b := &duels[i].ours[k]
+			b.settle(f.columns, r, portioned)
+			b.rival.settle(f.columns, reference, settled)
+		}
+		for k := range duels[i].theirs {
+			b := &duels[i].theirs[k]
+			b.settle(f.columns, s.rows[reference], portioned)
+			b.rival.settle(f.columns, i, settled)
 		}
 	}
 	views := func(weights []float64) (views []operatingPoint) {
@@ -226,7 +245,7 @@ func (s *Sample) route(list []Statistic[operatingPoint]) []metrics.Measurement {
 		means := make([]*rowMeans, len(s.rows))
 		for i, r := range s.rows {
 			by := w.means[places[i]]
-			means[i] = &rowMeans{row: r, by: by, all: w.overall(by)}
+			means[i] = &rowMeans{row: r, by: by, all: w.overall(by), portions: divided[i]}
 		}
 		for i, r := range means {
 			p := operatingPoint{weighed: w, rowMeans: r}

@@ -40,7 +40,8 @@ type Cell struct {
 	Trainings []TrainingResult           `json:"trainings"`           // what is averaged
 }
 
-// Gain is a hull gain and the coin flip between fixed experts that it is measured from, which costs what the row costs.
+// Gain is a hull gain and the coin flips between fixed experts that it is measured from, one for each training of the row, which costs
+// what the training costs; all are averaged over the trainings.
 type Gain struct {
 	Points   float64            `json:"points"`   // accuracy of the cell minus that of the flip
 	Accuracy float64            `json:"accuracy"` // percent, of the flip

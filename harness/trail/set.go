@@ -92,32 +92,36 @@ func newSet(a *book.Arena, whole bool) *set {
 	return s
 }
 
-// gain is the hull gain of a row on the average, and the coin flip that it is measured from.
-func (s *set) gain(r book.Row, at metrics.Point) *Gain {
+// gain is the hull gain of a row on the average, and the coin flips that it is measured from, both averaged over its trainings.
+func (s *set) gain(r book.Row, of *standing) *Gain {
 	average := s.groups[slices.IndexFunc(s.groups, func(g group) bool { return g.name == metrics.Average })]
-	var fixed []metrics.Point
-	always := func(c book.Scores) {
-		var p metrics.Point
+	point := func(accuracy, usd []float64) (p metrics.Point) {
 		for q, w := range average.weight {
-			p.Quality += w * c.Accuracy[q]
-			p.Cost += w * c.USD[q]
+			p.Quality += w * accuracy[q]
+			p.Cost += w * usd[q]
 		}
-		fixed = append(fixed, p)
+		return p
 	}
+	var fixed []metrics.Point
 	ids := s.IDs()
 	for _, c := range s.alone {
-		always(c)
+		fixed = append(fixed, point(c.Accuracy, c.USD))
 	}
 	if s.Self != nil && methods.AnswersItself(r.Kind) {
-		always(s.Score(s.Always(routing.Self)))
-		ids = append(ids, routing.SelfID)
+		own := s.Score(s.Always(routing.Self))
+		fixed, ids = append(fixed, point(own.Accuracy, own.USD)), append(ids, routing.SelfID)
 	}
-	hull := metrics.UpperHull(fixed)
-	out := &Gain{Points: hull.Gain(at), Accuracy: hull.At(at.Cost), Coin: map[string]float64{}}
-	vertices := metrics.Vertices(fixed)
-	for i, share := range hull.Shares(at.Cost) {
-		if share > 0 {
-			out.Coin[ids[vertices[i]]] = share
+	hull, vertices := metrics.UpperHull(fixed), metrics.Vertices(fixed)
+	out := &Gain{Coin: map[string]float64{}}
+	each := 1 / float64(len(of.trainings))
+	for _, t := range of.trainings {
+		at := point(t.accuracy, t.usd)
+		out.Points += each * hull.Gain(at)
+		out.Accuracy += each * hull.At(at.Cost)
+		for i, share := range hull.Shares(at.Cost) {
+			if share > 0 {
+				out.Coin[ids[vertices[i]]] += each * share
+			}
 		}
 	}
 	return out

@@ -77,7 +77,7 @@ func (t *Trail) Cells(set, row string) ([]Cell, error) {
 				case s.recorded():
 					c.FoldGain = s.foldGain(r, g, of, c.Accuracy)
 				case g.name == metrics.Average:
-					c.Gain = s.gain(r, metrics.Point{Cost: c.PerQuery, Quality: c.Accuracy})
+					c.Gain = s.gain(r, of)
 				}
 				out = append(out, c)
 			}
