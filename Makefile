@@ -123,9 +123,10 @@ reproduce: build
 ensemble: build
 	$(BIN) ensemble ensemble
 
-# EntroRouter trained anew for eight values of alpha beside the curve of one training, on simulated experts and, with DATA=folder, on a
-# recorded pool; the time that it took. From an empty store, build/alpha-curve, unless that was interrupted.
-ALPHAS = alpha-curve recorded-alpha
+# Routers trained anew for several prices of cost: EntroRouter for eight values of alpha beside the curve of one training, on simulated
+# experts and, with DATA=folder, on a recorded pool, and Router-R1 and xRouter, which have no curve of one training; the time that it
+# took. From an empty store, build/alpha-curve, unless that was interrupted.
+ALPHAS = alpha-curve multiround-curve recorded-alpha
 alpha-curve: build
 	$(if $(DATA),$(BIN) fetch $(ALPHAS) --data '$(DATA)')
 	@began=$$(date +%s); $(BIN) run $(if $(DATA),$(ALPHAS) --data '$(DATA)',$(filter-out recorded-%,$(ALPHAS))) --out build/alpha-curve $(if $(UPDATE),--update && $(BIN) claims --update) && \

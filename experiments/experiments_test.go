@@ -203,7 +203,7 @@ func TestRowsThatOrderingsNameExist(t *testing.T) {
 // What the paper compares must be fitted on the same problems: an experiment on the pool of main shares its profiles.
 func TestExperimentsOnThePoolOfMainShareItsTraining(t *testing.T) {
 	main := load(t, "main")
-	for _, name := range []string{"ablation", "alpha", "alpha-curve", "anchor", "learning", "llm-as-router", "llm-as-router-ood", "multiround", "noise", "ood"} {
+	for _, name := range []string{"ablation", "alpha", "alpha-curve", "anchor", "learning", "llm-as-router", "llm-as-router-ood", "multiround", "multiround-curve", "noise", "ood"} {
 		e := load(t, name).Experiment
 		if diff := cmp.Diff(main.Experiment.Train, e.Train); diff != "" {
 			t.Errorf("%s: %s", name, diff)

@@ -117,7 +117,7 @@ var commandsOfDocuments = []documented{
 	{command: "make kill", as: "make kill GO=echo", why: "some minutes: what it calls", needs: "make", prints: `-run \^TestKilledAtAnyTime\$ \./cmd/entrorouter`},
 
 	{command: "make ensemble", as: `make -C "$ROOT" -n ensemble`, why: "a quarter of an hour: what it calls", needs: "make", prints: `entrorouter ensemble ensemble`},
-	{command: "make alpha-curve DATA=DIR", as: `make -C "$ROOT" -n alpha-curve DATA=DIR`, why: "half an hour: what it calls", needs: "make", prints: `run alpha-curve recorded-alpha --data 'DIR' --out build/alpha-curve`},
+	{command: "make alpha-curve DATA=DIR", as: `make -C "$ROOT" -n alpha-curve DATA=DIR`, why: "half an hour: what it calls", needs: "make", prints: `run alpha-curve multiround-curve recorded-alpha --data 'DIR' --out build/alpha-curve`},
 	{command: "make bench-reproduce", as: `make -C "$ROOT" -n bench-reproduce`, why: "half an hour: what it calls", needs: "make", prints: `tools/benchreproduce/run\.sh main `},
 	{command: "make bench-reproduce EXPERIMENTS=smoke", as: `make -C "$ROOT" -n bench-reproduce EXPERIMENTS=smoke`, why: "it builds two programs: what it calls", needs: "make", prints: `tools/benchreproduce/run\.sh smoke\n`},
 	{command: "RUNS=5 make bench-client", as: `make -C "$ROOT" -n bench-client`, why: "minutes, and aiohttp from PyPI: what it calls", needs: "make", prints: `tools/clientbench/run\.sh`},
