@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -13,7 +14,7 @@ import (
 // over, handing over that of each: 1+M or 1+2M. An episode asks it for scores; the probabilities of what a situation allows are
 // their softmax.
 type Actor interface {
-	// Scores returns one number an action, which are the callee's to reuse.
+	// Scores returns one number an action, which are the callee's to reuse. One that is not finite ends the training, or what is played, with an error.
 	Scores(at Situation) ([]float64, error)
 	// Learn takes a step at a rate that raises the sum over situations and actions of slopes times scores. Slopes are the
 	// derivatives of what is maximised by the scores: of the sum over the moves of episodes of advantage times log-probability.
@@ -115,8 +116,12 @@ func (n *acting) forward(s state) []float64 {
 		if err == nil && len(got) != n.width {
 			err = fmt.Errorf("%d scores for %d actions", len(got), n.width)
 		}
-		n.err = err
-		copy(scores, got)
+		if err == nil && slices.ContainsFunc(got, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) {
+			err = fmt.Errorf("the policy has the scores %v, which are no numbers to choose by; lower the learning rate", got)
+		}
+		if n.err = err; err == nil {
+			copy(scores, got)
+		}
 	}
 	n.known[key] = scores
 	return scores

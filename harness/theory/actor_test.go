@@ -244,6 +244,8 @@ func TestFaultsOfActors(t *testing.T) {
 	}{
 		"no memory":                  {on: quiet(silent{scores: []float64{1, 2, 3}, err: broken})},
 		"2 scores for 3 actions":     {on: quiet(silent{scores: []float64{1, 2}})},
+		"has the scores [1 NaN 2]":   {on: quiet(silent{scores: []float64{1, math.NaN(), 2}})},
+		"has the scores [1 2 +Inf]":  {on: quiet(silent{scores: []float64{1, 2, math.Inf(1)}})},
 		"leave out exact, hidden":    {on: a, change: func(_ *Environment, o *Training) { o.Hidden = 3 }},
 		"set trust":                  {on: a, change: func(e *Environment, _ *Training) { e.Trust = nil }},
 		"an anchor of 2 moves":       {on: a, change: func(e *Environment, _ *Training) { e.Buckets[1].Anchor = []float64{0, 0} }},
@@ -261,3 +263,20 @@ func TestFaultsOfActors(t *testing.T) {
 		t.Errorf("what is done cannot be kept: %v", err)
 	}
 }
+
+// What the last step leaves of a policy is seen when it is played, since no step comes behind it.
+func TestAPolicyWithoutNumbersIsAnErrorWhenItIsPlayed(t *testing.T) {
+	e, _, _ := told(1)
+	p := newTrained(e, newPolicyOn(newActing(e, silent{scores: []float64{math.NaN(), math.NaN(), math.NaN()}})))
+	p.Play(Bucket{Text: "p"}, likeliest{})
+	if err := p.Err(); err == nil || !strings.Contains(err.Error(), "lower the learning rate") {
+		t.Errorf("%v", err)
+	}
+}
+
+// likeliest are coins that choose the likeliest move and never fall otherwise.
+type likeliest struct{}
+
+func (likeliest) Choose(_ int, probs []float64) int { return slices.Index(probs, slices.Max(probs)) }
+func (likeliest) Malformed(int) bool                { return false }
+func (likeliest) Assimilated(int) bool              { return false }
