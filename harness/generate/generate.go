@@ -12,6 +12,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,11 +45,15 @@ type Server struct {
 	Client *http.Client  // nil: one without a bound on how long an answer takes
 	Wait   time.Duration // before a request is tried again, then longer; 0: a second
 
+	run   string // tells the names of its adapters from those of other processes, killed ones and other machines' too; made when it is needed
 	loads int
 }
 
 // tries is how often a request is sent that a server does not answer.
 const tries = 5
+
+// parting is how many times Wait a server may take to give adapters back, since that is waited for after Ctrl-C too.
+const parting = 30
 
 // Write has the server write n texts behind every row, as policy.Writer: at temperature 1, or the likeliest, until the token that
 // ends a text or up to a bound. Row.Said has the server's log-probabilities.
@@ -85,8 +90,9 @@ var adapters = lm.Export{DType: safetensors.F32, Adapter: true}
 
 // adapted calls use with the name under which the server has the adapters that write makes a folder of, and takes them away again.
 func (s *Server) adapted(ctx context.Context, write, use func(string) error) (err error) {
+	s.run = cmp.Or(s.run, rand.Text())
 	s.loads++
-	name := fmt.Sprintf("router-%d-%d", os.Getpid(), s.loads)
+	name := fmt.Sprintf("router-%s-%d", s.run, s.loads)
 	folder, err := filepath.Abs(filepath.Join(s.Folder, name))
 	if err != nil {
 		return fmt.Errorf("generate: %w", err)
@@ -99,11 +105,22 @@ func (s *Server) adapted(ctx context.Context, write, use func(string) error) (er
 		return err
 	}
 	defer func() {
-		unloaded := s.post(context.WithoutCancel(ctx), "unload_lora_adapter", map[string]string{"lora_name": name}, nil)
+		parts, done := context.WithTimeout(context.WithoutCancel(ctx), parting*s.wait())
+		defer done()
+		unloaded := s.post(parts, "unload_lora_adapter", map[string]string{"lora_name": name}, nil)
+		if parts.Err() != nil {
+			unloaded = fmt.Errorf("generate: %s/unload_lora_adapter: no answer within %s, so the server may still have %s", s.URL, parting*s.wait(), name)
+		}
 		err = errors.Join(err, unloaded)
 	}()
+	if err := s.has(ctx, name); err != nil {
+		return err
+	}
 	return use(name)
 }
+
+// wait is how long it is before a request is tried again.
+func (s *Server) wait() time.Duration { return cmp.Or(s.Wait, time.Second) }
 
 // Look finds out, before anything is paid, whether the server can write for a policy: it has room for the longest prompt with the longest
 // text behind it, takes adapters of the policy's rank and gives them back, and sends tokens as they are asked for. It returns what the
@@ -158,11 +175,17 @@ func (m models) room() int {
 	return 0
 }
 
-// load hands an adapter over and looks whether the server has it.
+// load hands an adapter over.
 func (s *Server) load(ctx context.Context, name, folder string) error {
-	if err := s.post(ctx, "load_lora_adapter", map[string]string{"lora_name": name, "lora_path": folder}, nil); err != nil {
-		return fmt.Errorf("%w; the server must read that folder and take adapters while it runs (--enable-lora, --max-lora-rank of at least policy.tune.lora.r, VLLM_ALLOW_RUNTIME_LORA_UPDATING=true)", err)
+	err := s.post(ctx, "load_lora_adapter", map[string]string{"lora_name": name, "lora_path": folder}, nil)
+	if err != nil {
+		err = fmt.Errorf("%w; the server must read that folder and take adapters while it runs (--enable-lora, --max-lora-rank of at least policy.tune.lora.r, VLLM_ALLOW_RUNTIME_LORA_UPDATING=true)", err)
 	}
+	return err
+}
+
+// has looks whether the server has an adapter that it said it loaded.
+func (s *Server) has(ctx context.Context, name string) error {
 	served, err := s.served(ctx)
 	if err != nil {
 		return err
@@ -273,7 +296,7 @@ func (s *Server) call(ctx context.Context, method, path string, body, answer any
 		return fmt.Errorf("generate: %w", err)
 	}
 	waits := backoff.NewExponentialBackOff()
-	waits.InitialInterval = cmp.Or(s.Wait, time.Second)
+	waits.InitialInterval = s.wait()
 	_, err = backoff.Retry(ctx, func() (struct{}, error) {
 		return struct{}{}, s.once(ctx, method, path, raw, answer)
 	}, backoff.WithBackOff(waits), backoff.WithMaxTries(tries))

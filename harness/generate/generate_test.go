@@ -3,11 +3,14 @@ package generate
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -146,7 +149,7 @@ func (w *world) serve() *Server {
 		}
 	}))
 	w.t.Cleanup(server.Close)
-	return &Server{URL: server.URL + "/v1", Key: "sesame", Folder: w.t.TempDir(), Flight: 4, Wait: time.Millisecond}
+	return &Server{URL: server.URL + "/v1", Key: "sesame", Folder: w.t.TempDir(), Flight: 4, Wait: 20 * time.Millisecond}
 }
 
 // adapter reads a folder as PEFT has them.
@@ -363,7 +366,7 @@ func TestAWriterIsLookedAtBeforeItIsNeeded(t *testing.T) {
 		}, "it must obey logprobs and return_tokens_as_token_ids"},
 		"it gives nothing back": {func() { w.before = answer("unload_lora_adapter", "no", 400) }, "unload_lora_adapter: 400 Bad Request: no"},
 	} {
-		w.room, w.rank, w.before, w.asked = 307, 2, nil, nil
+		w.room, w.rank, w.before, w.asked, w.loaded = 307, 2, nil, nil, map[string]*policy.Model{}
 		c.change()
 		s := w.serve()
 		version, err := s.Look(t.Context(), p)
@@ -474,5 +477,81 @@ func TestWhatAServerDoesWrongIsSaid(t *testing.T) {
 	cancel()
 	if _, err := s.Write(ended, w.model, []string{"a", "b"}, w.rows, 1, false, 1); err == nil {
 		t.Error("a context that has ended stops nothing")
+	}
+}
+
+// A run that was killed leaves its adapters in the folder and on the server; one that goes on, or goes on elsewhere under the same number of
+// a process, as programs in containers have it, takes no name a second time.
+func TestNoNameOfAdaptersComesBack(t *testing.T) {
+	w := newWorld(t)
+	names := map[string]bool{}
+	w.before = func(path string, body map[string]any, _ http.ResponseWriter) bool {
+		if path == "load_lora_adapter" {
+			if name := body["lora_name"].(string); names[name] {
+				t.Errorf("adapters are called %s again", name)
+			} else {
+				names[name] = true
+			}
+		}
+		return false
+	}
+	for range 2 {
+		s := w.serve()
+		for range 2 {
+			if _, err := s.Write(t.Context(), w.model, []string{"a", "b"}, w.rows, 1, false, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if len(names) != 4 {
+		t.Errorf("%d names of four", len(names))
+	}
+}
+
+// Adapters that a server has loaded are taken away again wherever their use ends, and a server that does not answer to that holds nothing up.
+func TestAdaptersAreTakenAwayWhereverTheirUseEnds(t *testing.T) {
+	w := newWorld(t)
+	ctx, stop := context.WithCancel(t.Context())
+	w.before = func(path string, _ map[string]any, out http.ResponseWriter) bool {
+		if path == "models" {
+			stop() // between loading and looking
+			http.Error(out, "", http.StatusServiceUnavailable)
+		}
+		return path == "models"
+	}
+	if _, err := w.serve().Write(ctx, w.model, []string{"a", "b"}, w.rows, 1, false, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: %v", err)
+	}
+	if len(w.loaded) != 0 {
+		t.Errorf("the server still has the adapters %v", w.loaded)
+	}
+
+	hang := make(chan struct{})
+	w.before = nil
+	s := w.serve()
+	served := s.URL
+	mute := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "unload_lora_adapter") {
+			<-hang
+			return
+		}
+		to, _ := url.Parse(strings.TrimSuffix(served, "/v1"))
+		httputil.NewSingleHostReverseProxy(to).ServeHTTP(out, r)
+	}))
+	defer mute.Close()
+	defer close(hang)
+	s.URL = mute.URL + "/v1"
+	ended := make(chan error, 1)
+	go func() {
+		_, err := s.Write(t.Context(), w.model, []string{"a", "b"}, w.rows, 1, false, 1)
+		ended <- err
+	}()
+	select {
+	case err := <-ended:
+		if err == nil || !strings.Contains(err.Error(), "unload_lora_adapter") {
+			t.Errorf("a server that does not answer: %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("a server that does not answer holds a training up for good")
 	}
 }
