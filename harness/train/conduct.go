@@ -17,8 +17,8 @@ type Conduct struct {
 	// gradients are summed. 0: a batch at once. Parts move the last digits of a loss; dropout is drawn for each of them.
 	Micro int
 
-	// Dir is where the state of an unfinished training is kept, every Every steps and when its context ends: weights, moments,
-	// streams and position. A training that finds its state there goes on behind it, and ends with the same bits as one that was never
+	// Dir is where the state of an unfinished training is kept, every Every steps, when its context ends and when what writes for the policy
+	// fails: weights, moments, streams and position. A training that finds its state there goes on behind it, and ends with the same bits as one that was never
 	// stopped, on a backend that repeats itself. Empty: nowhere. The folder is of one training alone.
 	Dir   string
 	Every int

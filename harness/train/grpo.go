@@ -3,6 +3,7 @@
 package train
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +60,7 @@ const (
 //     is that of the sampled estimator with StdNorm off in the limit of large groups. Group, StdNorm and the clips then
 //     do not act. It needs a policy that does not write.
 //
-// The context is looked at before every step; where it has ended the state is kept. If GRPO fails, m is left half-trained and the
+// The context is looked at before every step; where it has ended, or what writes for the policy fails, the state is kept. If GRPO fails, m is left half-trained and the
 // curve ends there.
 func (c Conduct) GRPO(ctx context.Context, m *policy.Model, prompts []Prompt, cfg spec.GRPO, s seed.Seed) (curve *Curve, err error) {
 	s = s.Derive("grpo")
@@ -101,13 +102,10 @@ func (c Conduct) GRPO(ctx context.Context, m *policy.Model, prompts []Prompt, cf
 		}
 		point := Point{Stage: "grpo", Step: step, Epoch: pass, Rate: cfg.LR}
 		rows, err := r.write(ctx, batch, step)
-		if ctx.Err() != nil {
-			return curve, c.stop(ctx, "grpo", m, step, curve.Points)
+		if err = cmp.Or(ctx.Err(), err); err != nil {
+			return curve, c.stop(ctx, "grpo", m, step, curve.Points, err)
 		}
-		if err == nil {
-			err = r.step(l, rows, batch, &point)
-		}
-		if err != nil {
+		if err := r.step(l, rows, batch, &point); err != nil {
 			return curve, wrap(ctx, "grpo", step, err)
 		}
 		curve.Points = append(curve.Points, point)

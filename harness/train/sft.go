@@ -66,8 +66,8 @@ func (c Conduct) SFT(ctx context.Context, m *policy.Model, examples []Example, c
 	pace := c.pace("sft", done, total)
 	var indices []int
 	for step := done; step < total; step++ {
-		if ctx.Err() != nil {
-			return curve, c.stop(ctx, "sft", m, step, curve.Points)
+		if err := ctx.Err(); err != nil {
+			return curve, c.stop(ctx, "sft", m, step, curve.Points, err)
 		}
 		epoch, b := step/perEpoch, step%perEpoch
 		if step == done || b == 0 {

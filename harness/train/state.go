@@ -53,9 +53,10 @@ func (c Conduct) keep(stage string, m *policy.Model, done, all int, points []Poi
 	return c.keepNow(stage, m, done, points)
 }
 
-// stop ends a stage whose context has ended before a step, and keeps what was done.
-func (c Conduct) stop(ctx context.Context, stage string, m *policy.Model, done int, points []Point) error {
-	err := wrap(ctx, stage, done, nil)
+// stop ends a stage before a step, since its context has ended or for another reason that leaves the weights as they were, and keeps what
+// was done.
+func (c Conduct) stop(ctx context.Context, stage string, m *policy.Model, done int, points []Point, why error) error {
+	err := wrap(ctx, stage, done, why)
 	if done > 0 && (c.Every == 0 || done%c.Every != 0) {
 		err = errors.Join(err, c.keepNow(stage, m, done, points))
 	}

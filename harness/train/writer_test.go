@@ -2,9 +2,11 @@ package train
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -160,6 +162,43 @@ func TestAPolicyThatWritesTrainsLikeAnyOther(t *testing.T) {
 			t.Errorf("error is %v", err)
 		}
 	})
+}
+
+// Where what writes is elsewhere it may fail. The steps before are not lost.
+func TestAWriterThatFailsCostsNoStep(t *testing.T) {
+	rows, _ := writer{}.Encode(t.Context(), []string{"an integral", "a triangle"})
+	prompts := []Prompt{{ID: "a", Row: rows[0], Reward: []float64{0, 1}}, {ID: "b", Row: rows[1], Reward: []float64{1, 0}}}
+	cfg := grpoConfig
+	cfg.Batch, cfg.Steps = 2, 6
+	want, err := (Conduct{}).GRPO(t.Context(), newModel(t, goBackend(t), writer{}), prompts, cfg, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	down := errors.New("the server is down")
+	var c Conduct
+	for _, c.Every = range []int{10, 2} {
+		c.Dir = t.TempDir()
+		m, calls := newModel(t, goBackend(t), writer{}), 0
+		m.WrittenBy(func(ctx context.Context, m *policy.Model, ids []string, rows []policy.Row, n int, greedy bool, s seed.Seed) ([]policy.Row, error) {
+			if calls++; calls > 3 {
+				return nil, down
+			}
+			return writer{}.Write(ctx, m, ids, rows, n, greedy, s)
+		})
+		if _, err := c.GRPO(t.Context(), m, prompts, cfg, 1); !errors.Is(err, down) || !strings.HasPrefix(err.Error(), "grpo: step 3: ") {
+			t.Fatalf("error is %v", err)
+		}
+		var taken []int
+		c.Tell = func(p Progress) { taken = append(taken, p.Step) }
+		got, err := c.GRPO(t.Context(), newModel(t, goBackend(t), writer{}), prompts, cfg, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameBits(t, want, got, nil, nil)
+		if !slices.Equal(taken, []int{4, 5, 6}) {
+			t.Errorf("kept every %d steps, it went on with steps %v, want 4 to 6", c.Every, taken)
+		}
+	}
 }
 
 func TestTokensWrittenShareTheAdvantageOfTheChoice(t *testing.T) {
