@@ -25,6 +25,8 @@ const statesVersion = 1
 type statesFile struct {
 	file  *os.File
 	width int
+	at    map[[sha256.Size]byte]int64 // where the record of a text begins
+	end   int64                       // behind the last record
 }
 
 // statesName is the file of states in a folder, by all that they follow from beside the tokens.
@@ -35,35 +37,58 @@ func statesName(dir string, backend policy.Backend, d Decoder, base *Base) strin
 
 // openStates opens a file of states, or begins it, and calls know with each of its records.
 func openStates(name string, width int, know func(text [sha256.Size]byte, state []float32)) (*statesFile, error) {
-	k := &statesFile{width: width}
+	k := &statesFile{width: width, at: map[[sha256.Size]byte]int64{}}
 	data, err := os.ReadFile(name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("states of texts: %w", err)
 	}
-	sound := 0
-	for size := k.size(); len(data)-sound >= size; sound += size {
-		record := data[sound : sound+size]
-		values := record[sha256.Size : size-4]
-		if crc32.ChecksumIEEE(record[:size-4]) != binary.LittleEndian.Uint32(record[size-4:]) {
+	for size := int64(k.size()); int64(len(data))-k.end >= size; k.end += size {
+		record := data[k.end : k.end+size]
+		state, ok := k.stateOf(record)
+		if !ok {
 			break // what is behind it is read again
 		}
-		state := make([]float32, width)
-		for i := range state {
-			state[i] = math.Float32frombits(binary.LittleEndian.Uint32(values[4*i:]))
-		}
-		know([sha256.Size]byte(record), state)
+		text := [sha256.Size]byte(record)
+		k.at[text] = k.end
+		know(text, state)
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return nil, fmt.Errorf("states of texts: %w", err)
 	}
-	if k.file, err = os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666); err != nil {
+	if k.file, err = os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
 		return nil, fmt.Errorf("states of texts: %w", err)
 	}
-	_, err = k.file.Seek(int64(sound), 0)
-	if err = errors.Join(err, k.file.Truncate(int64(sound))); err != nil {
+	if err := k.file.Truncate(k.end); err != nil {
 		return nil, errors.Join(fmt.Errorf("states of texts: %w", err), k.file.Close())
 	}
 	return k, nil
+}
+
+// stateOf returns the state in a record; ok is false if its checksum is wrong.
+func (k *statesFile) stateOf(record []byte) (state []float32, ok bool) {
+	sum := len(record) - 4
+	if crc32.ChecksumIEEE(record[:sum]) != binary.LittleEndian.Uint32(record[sum:]) {
+		return nil, false
+	}
+	state = make([]float32, k.width)
+	for i := range state {
+		state[i] = math.Float32frombits(binary.LittleEndian.Uint32(record[sha256.Size+4*i:]))
+	}
+	return state, true
+}
+
+// find returns the state of a text; nil if the file has none.
+func (k *statesFile) find(text [sha256.Size]byte) ([]float32, error) {
+	at, ok := k.at[text]
+	if !ok {
+		return nil, nil
+	}
+	record := make([]byte, k.size())
+	if _, err := k.file.ReadAt(record, at); err != nil {
+		return nil, fmt.Errorf("states of texts: %w", err)
+	}
+	state, _ := k.stateOf(record)
+	return state, nil
 }
 
 func (k *statesFile) size() int { return sha256.Size + 4*k.width + 4 }
@@ -75,8 +100,10 @@ func (k *statesFile) keep(text [sha256.Size]byte, state []float32) error {
 		record = binary.LittleEndian.AppendUint32(record, math.Float32bits(x))
 	}
 	record = binary.LittleEndian.AppendUint32(record, crc32.ChecksumIEEE(record))
-	if _, err := k.file.Write(record); err != nil {
+	if _, err := k.file.WriteAt(record, k.end); err != nil {
 		return fmt.Errorf("states of texts: %w", err)
 	}
+	k.at[text] = k.end
+	k.end += int64(len(record))
 	return nil
 }

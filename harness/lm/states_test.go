@@ -3,6 +3,7 @@
 package lm
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -83,6 +84,46 @@ func TestStatesOfTextsOutliveARunAndDamage(t *testing.T) {
 		}
 		if after, err := os.ReadFile(onlyFile(t, dir)); err != nil || !slices.Equal(after, sound) {
 			t.Errorf("%s: the file ends with %d bytes and others than before, which were %d (%v)", c.what, len(after), len(sound), err)
+		}
+	}
+}
+
+// Where main memory has no room left for states the file has them: no text is read or kept a second time, in a run or by a later one.
+func TestStatesBeyondMainMemoryAreInTheFile(t *testing.T) {
+	b, cfg, dir, texts := openGo(t), configOf(tunings["head"]), t.TempDir(), []string{"One?", "Two?", "Three?"}
+	want, _ := states(t, b, cfg, t.TempDir(), texts)
+	var size int64
+	for run := range 2 {
+		m := NewModels(int64(4*freshModel.Hidden), dir) // one state
+		read := 0
+		m.Say = func(string) { read++ }
+		p, err := m.New(b, cfg, pool)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for again := range 2 {
+			got, err := p.Encode(t.Context(), texts)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range want {
+				if !slices.Equal(got[i].Values, want[i].Values) {
+					t.Errorf("run %d, time %d: text %d has other states", run, again, i)
+				}
+			}
+		}
+		if first := len(texts) * (1 - run); read != first {
+			t.Errorf("run %d: %d texts are read, want %d", run, read, first)
+		}
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(onlyFile(t, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if size = max(size, info.Size()); run == 0 && size != int64(len(texts)*(sha256.Size+4*freshModel.Hidden+4)) || info.Size() != size {
+			t.Errorf("run %d: the file has %d bytes", run, info.Size())
 		}
 	}
 }

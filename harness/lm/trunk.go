@@ -20,7 +20,7 @@ import (
 )
 
 // trunk runs the layers below the first trained one and remembers what they made of texts. It forgets nothing and stops
-// learning when the memory is full. Safe for concurrent use.
+// learning when the memory is full; what it has a file for it finds there then. Safe for concurrent use.
 type trunk struct {
 	width int
 
@@ -94,9 +94,9 @@ func (k *trunk) close() error {
 	return k.file.file.Close()
 }
 
-// learn remembers a state while there is room.
+// learn remembers a state while there is room. A file of an older program may have it twice.
 func (k *trunk) learn(text [sha256.Size]byte, state []float32) {
-	if k.left.take(int64(4 * len(state))) {
+	if _, known := k.known[text]; !known && k.left.take(int64(4*len(state))) {
 		k.known[text] = state
 	}
 }
@@ -110,7 +110,11 @@ func (k *trunk) states(ctx context.Context, texts [][]int32) ([][]float32, error
 	unread, read := 0, 0
 	for i, text := range texts {
 		keys[i] = hash(text)
-		if states[i] = k.known[keys[i]]; states[i] == nil {
+		var err error
+		if states[i], err = k.remembered(keys[i]); err != nil {
+			return nil, err
+		}
+		if states[i] == nil {
 			unread++
 		}
 	}
@@ -133,11 +137,19 @@ func (k *trunk) states(ctx context.Context, texts [][]int32) ([][]float32, error
 	return states, nil
 }
 
+// remembered is what the frozen layers made of a text; nil: it was not read, or there was no room for that.
+func (k *trunk) remembered(text [sha256.Size]byte) ([]float32, error) {
+	if s, ok := k.known[text]; ok || k.file == nil {
+		return s, nil
+	}
+	return k.file.find(text)
+}
+
 // state is what the frozen layers make of a text. It is read alone and padded to the bucket of its length, so that what comes out does
 // not depend on its company, which may be that of other fits.
 func (k *trunk) state(key [sha256.Size]byte, text []int32) ([]float32, error) {
-	if s, ok := k.known[key]; ok { // the text is there twice
-		return s, nil
+	if s, err := k.remembered(key); s != nil || err != nil { // the text is there twice
+		return s, err
 	}
 	width := bucket(len(text))
 	out, err := policy.Call(k.exec, []*tensors.Tensor{
