@@ -68,9 +68,9 @@ func (p *Policy) Inputs(rows []policy.Row, size int) ([]*tensors.Tensor, error) 
 		if len(row.IDs) == 0 || len(row.Values) != want {
 			return nil, fmt.Errorf("lm policy: row %d has %d tokens and %d values, not %d; encode texts with this policy", i, len(row.IDs), len(row.Values), want)
 		}
-		for _, id := range row.IDs {
+		for _, id := range slices.Concat(row.IDs, row.Written) {
 			if id < 0 || int(id) >= p.base.Config.Vocab {
-				return nil, fmt.Errorf("lm policy: row %d has token %d of %d; encode texts with this policy", i, id, p.base.Config.Vocab)
+				return nil, fmt.Errorf("lm policy: row %d has token %d of %d; encode texts with this policy, and have none but its model write", i, id, p.base.Config.Vocab)
 			}
 		}
 		longest = max(longest, len(row.IDs)+len(row.Written))

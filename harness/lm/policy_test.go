@@ -518,6 +518,15 @@ func TestFaultsOfLanguageModelPoliciesAreNamed(t *testing.T) {
 			t.Errorf("%s: error is %v", name, err)
 		}
 	}
+	writes, err := models.New(b, writing(tunings["full"], 12, 15), pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, token := range []int32{-1, int32(writes.base.Config.Vocab)} { // as a server sends that has another model
+		if _, err := writes.Inputs([]policy.Row{{IDs: []int32{1}, Written: []int32{2, token}}}, 1); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("row 0 has token %d of %d", token, writes.base.Config.Vocab)) {
+			t.Errorf("written token %d: error is %v", token, err)
+		}
+	}
 	raw, _ := json.Marshal(p.Config())
 	if _, err := models.Read(b, raw); err != nil {
 		t.Errorf("its own config is refused: %v", err)

@@ -31,7 +31,7 @@ func lineBreak(v Vocabulary) (int32, error) {
 	return tokens[0], nil
 }
 
-// Compose implements policy.Writer. Line breaks and other runs of white space count as one space.
+// Compose implements policy.Writer. The policy could have written no text that has the token of a line break in it, behind which it chooses.
 func (p *Policy) Compose(text string) (tokens []int32, err error) {
 	if tokens, err = p.vocabulary.Encode(text); err != nil {
 		return nil, fmt.Errorf("lm policy: %w", err)
