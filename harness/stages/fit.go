@@ -62,6 +62,9 @@ func (t *Training) Load(_ context.Context, experts []routing.Expert, from string
 		if err = model.Save(filepath.Join(work.Dir, checkpointDir)); err == nil {
 			err = copyFile(filepath.Join(work.Dir, CurveFile), filepath.Join(from, CurveFile))
 		}
+		if err == nil && t.Policy.Rationale == "cot" {
+			err = copyFile(filepath.Join(work.Dir, rationalesFile), filepath.Join(from, rationalesFile))
+		}
 	}
 	if err != nil {
 		model.Close()

@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math"
@@ -174,11 +175,20 @@ func TestARouterThatWritesIsTrainedAndLoaded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer r.(*Router).Close()
-	loaded, err := e.Load(t.Context(), set.Experts, w.Dir, routingtest.Work(1))
+	again := routingtest.Work(1)
+	again.Dir = t.TempDir()
+	loaded, err := e.Load(t.Context(), set.Experts, w.Dir, again)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer loaded.(*Router).Close()
+	want, err := os.ReadFile(filepath.Join(w.Dir, rationalesFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(again.Dir, rationalesFile)); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("a loaded router leaves other rationales than its fit: %v", err)
+	}
 	qs := []routing.Query{{Problem: set.SFT[0].Problem}, {Problem: set.SFT[2].Problem}}
 	one, two := routingtest.Route(t, r, qs), routingtest.Route(t, loaded, qs)
 	for i := range one {
