@@ -317,6 +317,9 @@ func TestExportsThatThereIsNothingForAreRefused(t *testing.T) {
 			t.Errorf("error is %v, want %q in it", err, want)
 		}
 	}
+	if err := export(protocol.Export{Row: "lm-r1"}, rounds(t), out); !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "row lm-r1 is a language model that asks several experts, which keeps no checkpoint to export or serve") {
+		t.Errorf("several rounds: error is %v", err)
+	}
 	if err := export(protocol.Export{Row: "sft"}, r, out); err != nil {
 		t.Errorf("adapters merged: %v", err)
 	}

@@ -54,6 +54,8 @@ func (k *asksSeveral) decoded(s Setup) error {
 		return nil
 	case s.Spec.Policy.Kind == "compact": // a spec that was not loaded names none
 		return paramFault(s.Method, "lm", "the experiment's policy is no language model; set policy.kind: lm, with a model")
+	case s.Spec.Policy.Rationale == "cot":
+		return paramFault(s.Method, "lm", "policy.rationale of the experiment is cot, and a row that asks several experts names its moves and writes nothing; set it to none")
 	}
 	if k.SFT == nil {
 		k.SFT = &s.Spec.SFT
@@ -71,7 +73,13 @@ func (k *asksSeveral) teaches(reward theory.Reward, by theory.Training, unit fun
 	return &t
 }
 
-func (k *asksSeveral) trainsLanguageModel() bool { return k.LM }
+// languageModel is the policy of a row whose policy is one; nil: it is a small network.
+func (k *asksSeveral) languageModel() *spec.Policy {
+	if d := k.training.Decoder; d != nil {
+		return &d.Policy
+	}
+	return nil
+}
 
 // ModelDigest is as that of stages.Training.
 func (k *asksSeveral) ModelDigest() (string, error) { return k.training.Decoder.Digest() }

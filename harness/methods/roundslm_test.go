@@ -1,9 +1,11 @@
 package methods
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,7 +107,15 @@ func TestTheSoftAnchorHoldsCallsThatAreOfNoUse(t *testing.T) {
 
 func TestALanguageModelsRoundsRepeatAndGoOnToTheSameBytes(t *testing.T) {
 	params := "alpha: 0.6, window: 20, steps: 6"
-	decisions, curve := fitRounds(t, "routerr1", params, routingtest.Planted(24), routingtest.Work(3))
+	told := routingtest.Work(3)
+	var log bytes.Buffer
+	told.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	decisions, curve := fitRounds(t, "routerr1", params, routingtest.Planted(24), told)
+	for _, line := range []string{`progress="sft step 1 of `, `progress="rounds step 1 of 6, `, `progress="rounds step 6 of 6, `} {
+		if strings.Count(log.String(), line) != 1 {
+			t.Errorf("not one line %q in the log\n%s", line, log.String())
+		}
+	}
 
 	s := setup(t, "routerr1", "{"+lmRounds+", "+params+"}")
 	tinyLM(t, &s)
@@ -185,6 +195,23 @@ func TestWhatARowWithALanguageModelNeeds(t *testing.T) {
 	}
 	if digest, err := build(t, "routerr1", "").(*routerR1).ModelDigest(); digest != "" || err != nil {
 		t.Errorf("a small network has digest %q: %v", digest, err)
+	}
+	// What it could never be fitted with is refused before anybody is asked for anything.
+	writes := s
+	writes.Spec.Policy.Rationale, writes.Spec.Policy.Writes = "cot", &spec.Writes{Tokens: 4}
+	if _, err := New(writes); err == nil || !strings.Contains(err.Error(), "a row that asks several experts names its moves and writes nothing") {
+		t.Errorf("a rationale: %v", err)
+	}
+	// With nothing but a head trained it is called so, as other rows are.
+	for _, tune := range []spec.Tune{{Part: "head"}, {Last: 1}, {Part: "full"}} {
+		tinyLM(t, &s)
+		s.Spec.Policy.Tune = &tune
+		if got, want := FrozenTrunk(s.Method, s.Spec), tune.Part == "head"; got != want {
+			t.Errorf("%v: a head on a frozen model %v, want %v", tune, got, want)
+		}
+	}
+	if FrozenTrunk(setup(t, "routerr1", "").Method, s.Spec) {
+		t.Error("a small network is called a language model")
 	}
 	// Its weights and moments are its own, so that it is trained beside nothing.
 	if !TrainsLanguageModel(m) || TrainsLanguageModel(build(t, "routerr1", "")) {

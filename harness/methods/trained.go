@@ -58,7 +58,8 @@ func WrittenBy(m routing.Method, x *spec.Experiment) string {
 	return ""
 }
 
-// LanguageModel returns the policy of a row that trains a language model, or a head on one; ok is false for other rows.
+// LanguageModel returns the policy of a row that trains a language model, or a head on one, to choose an expert once; ok is false for other
+// rows.
 func LanguageModel(row spec.Method, x *spec.Experiment) (p spec.Policy, ok bool) {
 	method, err := New(Setup{Method: row, Spec: x})
 	if err != nil {
@@ -70,13 +71,26 @@ func LanguageModel(row spec.Method, x *spec.Experiment) (p spec.Policy, ok bool)
 	return p, false
 }
 
+// AsksByLanguageModel says whether a row trains a language model, or a head on one, to ask several experts.
+func AsksByLanguageModel(row spec.Method, x *spec.Experiment) bool {
+	method, err := New(Setup{Method: row, Spec: x})
+	return err == nil && asksBy(method) != nil // said where the row is planned
+}
+
+// asksBy is the language model of a row that asks several experts; nil: it has none, or is another row.
+func asksBy(m routing.Method) *spec.Policy {
+	if k, ok := m.(interface{ languageModel() *spec.Policy }); ok {
+		return k.languageModel()
+	}
+	return nil
+}
+
 // TrainsLanguageModel says whether a fit of a method holds a language model's weights, its own beside those that all read.
 func TrainsLanguageModel(m routing.Method) bool {
 	if t, _, ok := trains(m); ok {
 		return t.Policy.Kind == "lm"
 	}
-	severalAsked, ok := m.(interface{ trainsLanguageModel() bool })
-	return ok && severalAsked.trainsLanguageModel()
+	return asksBy(m) != nil
 }
 
 // trains returns the training of a method that trains a policy, and the param that says what a compact one reads; ok is false for others.
@@ -104,6 +118,13 @@ func TrainingSteps(s Setup, experts int) ([]stages.TrainingStep, error) {
 
 // FrozenTrunk says whether a row trains nothing of a language model but a linear head on it.
 func FrozenTrunk(row spec.Method, x *spec.Experiment) bool {
-	p, ok := LanguageModel(row, x)
-	return ok && p.Tune.Part == "head"
+	method, err := New(Setup{Method: row, Spec: x})
+	if err != nil {
+		return false // said where the row is planned
+	}
+	if t, _, ok := trains(method); ok {
+		return t.Policy.Kind == "lm" && t.Policy.Tune.Part == "head"
+	}
+	p := asksBy(method)
+	return p != nil && p.Kind == "lm" && p.Tune.Part == "head" // a spec that was not loaded names no kind
 }

@@ -141,7 +141,10 @@ func (e *experiment) languageModel(row string) (*fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, ok := methods.LanguageModel(f.row, &e.Spec.Experiment); !ok {
+	switch _, ok := methods.LanguageModel(f.row, &e.Spec.Experiment); {
+	case methods.AsksByLanguageModel(f.row, &e.Spec.Experiment):
+		return nil, fmt.Errorf("%w: row %s is a language model that asks several experts, which keeps no checkpoint to export or serve; name a row that chooses once", spec.ErrUsage, row)
+	case !ok:
 		return nil, fmt.Errorf("%w: row %s is no language model; name a row whose policy is of kind lm", spec.ErrUsage, row)
 	}
 	return f, nil

@@ -82,8 +82,12 @@ func (d *Decoder) teach(ctx context.Context, e *theory.Environment, r theory.Rew
 	t.WeightDecay, t.ClipNorm, t.Hidden = 0, 0, 0 // the optimizer's, and the network's
 	taught, log, err := theory.Teach(ctx, e, r, t, a, done, func(far theory.Progress, stopped bool) error {
 		n := len(far.Log)
-		if work.Say != nil && !stopped {
-			work.Say(fmt.Sprintf("%s step %d of %d, with a call %.0f%%, reward %.3f", stage, n, t.Steps, 100*far.Log[n-1].CallRate, far.Log[n-1].Reward))
+		if last := far.Log[n-1]; !stopped {
+			text := fmt.Sprintf("%s step %d of %d, with a call %.0f%%, reward %.3f", stage, n, t.Steps, 100*last.CallRate, last.Reward)
+			if work.Say != nil {
+				work.Say(text)
+			}
+			work.Log.Debug("training", "progress", text)
 		}
 		var beside bytes.Buffer
 		if err := gob.NewEncoder(&beside).Encode(far); err != nil {
