@@ -66,6 +66,7 @@ func checkCommand() *cli.Command {
 				if isFile := err == nil && !info.IsDir(); isFile || filepath.Clean(against) == paperDir || strings.HasSuffix(against, ".txt") || book.IsStore(against) {
 					return usageError{fmt.Errorf("--update writes to a folder of our own measurements, not to %s", against)}
 				}
+				makeRoom(r)
 				result, err := harness.Run(c.Context, r, options(c))
 				if err != nil {
 					return err
@@ -87,6 +88,7 @@ func checkCommand() *cli.Command {
 					return err
 				}
 			}
+			makeRoom(r)
 			result, err := harness.Run(c.Context, r, options(c))
 			if err != nil {
 				return err

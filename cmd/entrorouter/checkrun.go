@@ -29,6 +29,7 @@ func checkRun(c *cli.Context, r *spec.Resolved, against string) error {
 	if err != nil {
 		return err
 	}
+	makeRoom(r)
 	result, err := harness.Run(c.Context, r, options(c))
 	if err != nil {
 		return err

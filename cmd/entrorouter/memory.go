@@ -5,7 +5,9 @@ package main
 import (
 	"os"
 	"runtime/debug"
+	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/protocol"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -28,7 +30,16 @@ func collectSeldom() {
 
 // makeRoom lets an experiment with a language model keep what its frozen layers make of texts beside all else.
 func makeRoom(r *spec.Resolved) {
-	if os.Getenv("GOMEMLIMIT") == "" && r.Experiment.Policy.Kind == "lm" {
-		debug.SetMemoryLimit(memoryLimit + protocol.RememberedStates)
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(limitOf(r))
 	}
+}
+
+// limitOf is the limit of an experiment, in bytes. A language model is that of the experiment or of a row.
+func limitOf(r *spec.Resolved) int64 {
+	x := &r.Experiment
+	if x.Policy.Kind == "lm" || slices.ContainsFunc(x.Methods, func(m spec.Method) bool { _, ok := methods.LanguageModel(m, x); return ok }) {
+		return memoryLimit + protocol.RememberedStates
+	}
+	return memoryLimit
 }

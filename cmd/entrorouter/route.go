@@ -84,6 +84,7 @@ func routeCommand() *cli.Command {
 					return usageError{err}
 				}
 			}
+			makeRoom(r) // the row may be fitted now
 			var routed []protocol.Routed
 			if server.URL != "" {
 				routed, err = protocol.RouteOnServer(c.Context, r, options(c), by.Row, server, queries)
