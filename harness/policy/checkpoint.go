@@ -14,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gomlx/compute"
 
@@ -149,9 +150,13 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// WriteFile replaces a file by what fill writes, in one step, so that no reader and no crash sees half of it.
+// part is what the name of a file has behind it while WriteFile writes it; the * is of os.CreateTemp.
+const part = ".tmp*"
+
+// WriteFile replaces a file by what fill writes, in one step, so that no reader and no crash sees half of it. A kill may leave what was
+// written beside it; RemoveParts removes that.
 func WriteFile(path string, fill func(io.Writer) error) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".tmp*")
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+part)
 	if err != nil {
 		return err
 	}
@@ -174,6 +179,20 @@ func WriteFile(path string, fill func(io.Writer) error) (err error) {
 		return err
 	}
 	return os.Rename(f.Name(), path)
+}
+
+// RemoveParts removes what kills left beside a file that WriteFile was writing. Nobody may be writing it now.
+func RemoveParts(path string) error {
+	files, err := os.ReadDir(filepath.Dir(path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), filepath.Base(path)+strings.TrimSuffix(part, "*")) {
+			err = errors.Join(err, os.Remove(filepath.Join(filepath.Dir(path), f.Name())))
+		}
+	}
+	return err
 }
 
 // ReadConfig decodes exactly one JSON value without unknown keys.

@@ -258,6 +258,23 @@ func TestAStateOfAnotherVersionIsNoBeginning(t *testing.T) {
 	}
 }
 
+// A kill while a state is written leaves a part of it, which may be large and which nobody reads.
+func TestWhatAKillLeavesOfAStateGoesWithTheNextRun(t *testing.T) {
+	y, c := newToyTraining(t), Conduct{Dir: t.TempDir()}
+	for _, name := range []string{"sft.state.tmp123", "grpo.state.tmp45"} {
+		if err := os.WriteFile(filepath.Join(c.Dir, name), []byte("half of a state"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := y.run(t.Context(), t, c); err != nil {
+		t.Fatal(err)
+	}
+	left, err := filepath.Glob(filepath.Join(c.Dir, "*"))
+	if want := []string{filepath.Join(c.Dir, "grpo.state"), filepath.Join(c.Dir, "sft.state")}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("left %v, want %v (%v)", left, want, err)
+	}
+}
+
 func TestProgressCountsTheTokensOfEveryPass(t *testing.T) {
 	y := newToyTraining(t)
 	y.grpo.Steps, y.grpo.Batch = 2, len(y.prompts)

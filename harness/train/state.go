@@ -141,6 +141,9 @@ func (c Conduct) resumeState(stage string, m *policy.Model) (s state, err error)
 	if c.Dir == "" {
 		return s, nil
 	}
+	if err := policy.RemoveParts(c.file(stage)); err != nil {
+		return s, err
+	}
 	f, err := os.Open(c.file(stage))
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil
