@@ -105,6 +105,23 @@ func TestTheSoftAnchorHoldsCallsThatAreOfNoUse(t *testing.T) {
 	}
 }
 
+// Each query is several passes of a language model, so routing ends with its context and not behind the last query.
+func TestRoutingOfSeveralRoundsStopsWithItsContext(t *testing.T) {
+	s := setup(t, "routerr1", "{"+lmRounds+", steps: 1}")
+	tinyLM(t, &s)
+	m, err := New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := fit(t, m, routingtest.Planted(8), 1)
+	defer r.(io.Closer).Close()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := r.Route(ctx, routingtest.Fresh(3)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v", err)
+	}
+}
+
 func TestALanguageModelsRoundsRepeatAndGoOnToTheSameBytes(t *testing.T) {
 	params := "alpha: 0.6, window: 20, steps: 6"
 	told := routingtest.Work(3)

@@ -43,6 +43,9 @@ func (r *router) Route(ctx context.Context, queries []routing.Query) ([]routing.
 	}
 	out := make([]routing.Decision, len(queries))
 	for i, q := range queries {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("route: %w", err)
+		}
 		c := r.policy.Play(seen[i], throw{r, q})
 		d := routing.Decision{Problem: q.Problem.ID, Run: q.Run, Prob: c.First, Expert: c.Expert, Calls: []routing.Call{}}
 		for _, m := range c.Calls {
