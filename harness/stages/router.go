@@ -173,7 +173,7 @@ func (r *Router) say(ctx context.Context, queries []routing.Query) ([]opinion, e
 	for i, q := range queries {
 		said[i] = r.known[q.Problem.Text]
 		if math.IsNaN(slices.Max(said[i].prob)) {
-			return nil, fmt.Errorf("route: the policy gives no number for problem %s; its weights are damaged, train it again", q.Problem.ID)
+			return nil, fmt.Errorf("route: the policy gives no number for problem %s; its weights are damaged, or left all numbers in training: train it again, at a lower learning rate if they did", q.Problem.ID)
 		}
 	}
 	return said, nil

@@ -252,7 +252,7 @@ func TestADamagedPolicyIsAnErrorAndNoDecision(t *testing.T) {
 	m := build(t, "sft", "sft: {epochs: 1, batch: 64}")
 	m.SFT.LR = 1e38 // no spec may say so
 	r := fit(t, m, routingtest.Planted(20), 1)
-	if d, err := r.Route(t.Context(), routingtest.Fresh(1)); err == nil || !strings.Contains(err.Error(), "train it again") {
+	if d, err := r.Route(t.Context(), routingtest.Fresh(1)); err == nil || !strings.Contains(err.Error(), "train it again, at a lower learning rate") {
 		t.Errorf("%+v, %v", d, err)
 	}
 }

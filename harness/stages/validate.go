@@ -53,7 +53,7 @@ func (t *Training) validated(ctx context.Context, set routing.TrainSet, work rou
 	return best, nil
 }
 
-// score fits to some problems and returns the score on others, see validated.
+// score fits to some problems and returns the score on others, see validated; -Inf if the policy is left without a number.
 func (t *Training) score(ctx context.Context, kept, held routing.TrainSet, work routing.Work) (score float64, err error) {
 	model, _, err := t.train(ctx, kept, work)
 	if err != nil {
@@ -72,8 +72,8 @@ func (t *Training) score(ctx context.Context, kept, held routing.TrainSet, work 
 			weight += x.Weight
 		}
 		probs, err := model.ProbsOf(ctx, rows)
-		if err != nil {
-			return 0, err
+		if err != nil || numberless(probs) {
+			return math.Inf(-1), err
 		}
 		for i, x := range examples {
 			for m, q := range x.Prob {
@@ -94,8 +94,8 @@ func (t *Training) score(ctx context.Context, kept, held routing.TrainSet, work 
 		rows[i] = x.Row
 	}
 	probs, err := model.ProbsOf(ctx, rows)
-	if err != nil {
-		return 0, err
+	if err != nil || numberless(probs) {
+		return math.Inf(-1), err
 	}
 	for i, x := range prompts {
 		if t.With.Decoding == "argmax" {
@@ -106,6 +106,11 @@ func (t *Training) score(ctx context.Context, kept, held routing.TrainSet, work 
 		}
 	}
 	return score, nil
+}
+
+// numberless says whether a policy of which these are distributions was trained until its weights left all numbers.
+func numberless(probs [][]float64) bool {
+	return slices.ContainsFunc(probs, func(p []float64) bool { return math.IsNaN(slices.Max(p)) })
 }
 
 // holdOut returns the examples without those of the smallest fifth of the keys of inHashOrder, and those.

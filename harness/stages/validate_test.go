@@ -1,6 +1,7 @@
 package stages
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -61,5 +62,23 @@ func TestTheWeightDecayIsChosenOnProblemsThatAreHeldOut(t *testing.T) {
 	_, err = build(t, "entrorouter", grid).Fit(t.Context(), routingtest.Planted(4), routingtest.Work(1))
 	if err == nil || !strings.Contains(err.Error(), "4 training problems are too few") {
 		t.Errorf("four problems: %v", err)
+	}
+}
+
+// A decay under which the policy is left without a number is the worst, and no reason to stop.
+func TestAWeightDecayWithoutANumberIsTheWorst(t *testing.T) {
+	for _, kind := range []string{"sft", "entrorouter"} {
+		for _, decoding := range []string{"argmax", "sample"} {
+			m := build(t, kind, "sft: {epochs: 1, batch: 64}")
+			m.SFT.LR, m.GRPO.LR, m.GRPO.Steps, m.With.Decoding = 1e38, 1e38, 1, decoding // no spec may say so
+			set := routingtest.Planted(40)
+			kept, held := holdOutOfBoth(set)
+			if kind == "entrorouter" {
+				m.SFT.LR = 0.01
+			}
+			if score, err := m.score(t.Context(), kept, held, routingtest.Work(1)); err != nil || !math.IsInf(score, -1) {
+				t.Errorf("%s, %s: score %v, %v", kind, decoding, score, err)
+			}
+		}
 	}
 }
