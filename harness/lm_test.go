@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -193,6 +195,67 @@ func (c *cancelWhen) Say(text string) {
 	if c.text != "" && strings.HasPrefix(text, c.text) {
 		c.cancel()
 	}
+}
+
+// Rows that are matched to a language model's wait for it; they do not have several begin, whose order would be chance.
+func TestLanguageModelsBeginOneAfterAnotherThoughOthersAreMatchedToThem(t *testing.T) {
+	r := languageModel(t, spec.Tune{Part: "full"})
+	x := &r.Experiment
+	x.Evaluate.Seeds = []uint64{1, 2, 3}
+	if i := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.Match == "entrorouter" }); i < 0 {
+		t.Fatal("no row is matched")
+	}
+	began := &beginnings{Progress: Options{}.Filled().Progress, of: regexp.MustCompile(`^fit (sft|entrorouter) `)}
+	if _, err := Run(t.Context(), r, Options{Out: t.TempDir(), Progress: began}); err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	for _, row := range x.Methods {
+		if row.Match == "" {
+			for _, seed := range x.Evaluate.Seeds {
+				want = append(want, fmt.Sprintf("fit %s seed=%d", row.RowID(), seed))
+			}
+		}
+	}
+	if began.most != 1 || !slices.Equal(began.names, want) {
+		t.Errorf("%d language models at a time, in the order %q, want one after another as %q", began.most, began.names, want)
+	}
+}
+
+// beginnings notes the steps of some names as they begin, and how many of them went on at once.
+type beginnings struct {
+	Progress
+	of *regexp.Regexp
+
+	mu        sync.Mutex
+	names     []string
+	now, most int
+}
+
+func (b *beginnings) Start(what string, total int) Task {
+	task := b.Progress.Start(what, total)
+	if !b.of.MatchString(what) {
+		return task
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.names = append(b.names, what)
+	b.now++
+	b.most = max(b.most, b.now)
+	return ending{task, b}
+}
+
+// ending is a task whose end is noted.
+type ending struct {
+	Task
+	of *beginnings
+}
+
+func (e ending) Done() {
+	e.of.mu.Lock()
+	e.of.now--
+	e.of.mu.Unlock()
+	e.Task.Done()
 }
 
 // unfinished lists what lies in the folder of unfinished entries.

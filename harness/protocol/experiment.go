@@ -49,29 +49,44 @@ type fitting struct {
 	slots       *semaphore.Weighted // as many as processors; a fit holds one while it goes on
 }
 
-// fitAll makes fits: those that may go on beside others, so many at a time, and then those that go on alone, in order.
+// fitAll makes fits: those that may go on beside others, so many at a time, then those that go on alone, in order, and then the matches,
+// which read fits.
 func (f *fitting) fitAll(ctx context.Context, atATime int, fits []fitted) error {
-	group, beside := errgroup.WithContext(ctx)
-	group.SetLimit(atATime)
-	var alone []fitted
+	var beside, alone, matches []fitted
 	for _, x := range fits {
-		if goesAlone(x.method) {
+		switch {
+		case x.method == nil:
+			matches = append(matches, x)
+		case goesAlone(x.method):
 			alone = append(alone, x)
-			continue
+		default:
+			beside = append(beside, x)
 		}
-		group.Go(func() error {
-			defer crash.Exit()
-			_, err := f.Get(beside, x.step)
-			return err
-		})
 	}
-	err := group.Wait()
+	err := f.together(ctx, atATime, beside)
 	for _, x := range alone {
 		if err == nil {
 			_, err = f.Get(ctx, x.step)
 		}
 	}
+	if err == nil {
+		err = f.together(ctx, atATime, matches)
+	}
 	return err
+}
+
+// together makes fits beside each other, so many at a time.
+func (f *fitting) together(ctx context.Context, atATime int, fits []fitted) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atATime)
+	for _, x := range fits {
+		group.Go(func() error {
+			defer crash.Exit()
+			_, err := f.Get(ctx, x.step)
+			return err
+		})
+	}
+	return group.Wait()
 }
 
 // fitted is a step that fits a row, or matches it; then there is no method.

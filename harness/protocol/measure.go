@@ -174,6 +174,9 @@ func (e *experiment) prepare(ctx context.Context) error {
 	var all []fitted
 	for _, row := range e.fits {
 		for _, f := range row {
+			if f.unmatched != nil {
+				all = append(all, fitted{f.unmatched.Step, f.unmatched.method})
+			}
 			all = append(all, fitted{f.Step, f.method})
 		}
 	}
