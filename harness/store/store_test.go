@@ -188,6 +188,12 @@ func TestWhatIsLeftUnfinishedIsCountedAndGoesWithTheEntry(t *testing.T) {
 	}
 	s.Close()
 	s = openStore(t, root)
+	// A maker that was stopped before it kept anything leaves folders at most, with which nobody can go on.
+	if _, err := s.Make(t.Context(), recipe(t, "fit", 2, nil), func(_ context.Context, d *Draft) error {
+		return errors.Join(os.MkdirAll(filepath.Join(d.Unfinished(), "0"), 0o777), stop)
+	}); !errors.Is(err, stop) {
+		t.Fatal(err)
+	}
 	dir, entries, bytes, err := s.Unfinished()
 	if want := filepath.Join(root, "unfinished"); dir != want || entries != 1 || bytes != 100 || err != nil {
 		t.Errorf("%s holds %d entries of %d bytes, %v; want 1 of 100 in %s", dir, entries, bytes, err, want)

@@ -13,21 +13,26 @@ import (
 const unfinishedDir = "unfinished"
 
 // Unfinished returns the folder of what is left of entries that nobody is making now, how many they are, and their bytes. It does
-// not know whether somebody will go on with them.
+// not know whether somebody will go on with them. Of one of which no file is left nothing is.
 func (s *Store) Unfinished() (dir string, entries int, bytes int64, err error) {
 	dir = filepath.Join(s.root, unfinishedDir)
 	err = s.eachUnfinished(func(folder string) error {
-		entries++
-		return filepath.WalkDir(folder, func(_ string, f fs.DirEntry, err error) error {
+		files := 0
+		err := filepath.WalkDir(folder, func(_ string, f fs.DirEntry, err error) error {
 			if err != nil || f.IsDir() {
 				return err
 			}
+			files++
 			info, err := f.Info()
 			if err == nil {
 				bytes += info.Size()
 			}
 			return err
 		})
+		if files > 0 {
+			entries++
+		}
+		return err
 	})
 	return dir, entries, bytes, err
 }
