@@ -10,10 +10,13 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"gopkg.in/yaml.v3"
 
 	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/problems"
@@ -25,12 +28,13 @@ const fewest = 10
 
 // LiveFiles returns the files of an experiment on servers: models and their base URLs, which all have a price, and the questions
 // of a file of problems.JSONL. Of these every second one, in the order of a hash of the text, is learned from and the others are
-// scored. Errors are spec.ErrUsage where an argument is at fault.
+// scored. Prices that the folder has already keep their date, so that the same call on another day gives the same files. Errors are
+// spec.ErrUsage where an argument is at fault.
 func LiveFiles(ctx context.Context, folder, name, questions string, models []Expert, prices map[string]Price, how Live, now time.Time) ([]File, error) {
 	if len(models) < 2 {
 		return nil, fmt.Errorf("%w: routing takes two models or more; name each with --model NAME=URL", spec.ErrUsage)
 	}
-	x := experiment{Name: name, Folder: folder, Date: today(now), Experts: slices.Clone(models), Live: &how}
+	x := experiment{Name: name, Folder: folder, Date: cmp.Or(dated(filepath.Join(folder, filepath.FromSlash(priceFile(name)))), today(now)), Experts: slices.Clone(models), Live: &how}
 	for _, m := range models {
 		if u, err := url.Parse(m.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || !strings.HasSuffix(u.Path, "/v1") {
 			return nil, fmt.Errorf("%w: --model %s: want a base URL such as http://localhost:8000/v1, got %q", spec.ErrUsage, m.Model, m.URL)
@@ -61,6 +65,16 @@ func LiveFiles(ctx context.Context, folder, name, questions string, models []Exp
 	}
 	files, err := x.filled(map[string]string{"pool": poolFile(name), "prices": priceFile(name), "benchmarks": "benchmarks.yaml", "spec": name + ".yaml"})
 	return append([]File{{x.Train.Path, train}, {x.Test.Path, test}}, files...), err
+}
+
+// dated returns the day of the prices of a file that is there; empty: there is none.
+func dated(path string) string {
+	var held struct{ Date string }
+	text, err := os.ReadFile(path)
+	if err != nil || yaml.Unmarshal(text, &held) != nil {
+		return ""
+	}
+	return held.Date
 }
 
 // halves divides the lines of a file of questions in two.

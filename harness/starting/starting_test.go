@@ -282,6 +282,32 @@ func TestNothingIsOverwritten(t *testing.T) {
 	}
 }
 
+// Files for servers are written once: on another day the same call goes on with the prices of the first.
+func TestServersAreAskedOnOnAnotherDay(t *testing.T) {
+	folder := t.TempDir()
+	questions := filepath.Join(folder, "questions.jsonl")
+	var lines strings.Builder
+	for i := range fewest {
+		fmt.Fprintf(&lines, `{"id": "%d", "problem": "%d + 1?", "answer": "%d"}`+"\n", i, i, i+1)
+	}
+	write(t, questions, lines.String())
+	models := []Expert{{Model: "small", URL: "http://localhost:1/v1"}, {Model: "large", URL: "http://localhost:2/v1"}}
+	try := func(now time.Time, in float64) error {
+		prices := map[string]Price{"small": {Price: cost.Price{In: in, Out: 1}}, "large": {Price: cost.Price{In: 1, Out: 2}}}
+		files, err := LiveFiles(t.Context(), folder, "mine", questions, models, prices, Live{MaxTokens: 10, Runs: 1}, now)
+		if err != nil {
+			return err
+		}
+		return Write(folder, files)
+	}
+	if err := errors.Join(try(day, 0.1), try(day.AddDate(0, 0, 1), 0.1)); err != nil {
+		t.Error(err)
+	}
+	if err := try(day.AddDate(0, 0, 1), 0.2); !errors.Is(err, spec.ErrUsage) {
+		t.Errorf("another price: %v", err)
+	}
+}
+
 func TestNamesAreThoseOfFiles(t *testing.T) {
 	if name, err := Name("", filepath.Join("x", "logs")); name != "logs" || err != nil {
 		t.Errorf("%q: %v", name, err)
