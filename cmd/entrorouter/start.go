@@ -28,7 +28,7 @@ func (s *servers) Set(text string) error {
 	if !ok || name == "" || url == "" {
 		return errors.New("want a model and where it is served, as in small=http://localhost:8001/v1")
 	}
-	*s = append(*s, starting.Expert{Model: name, URL: url})
+	*s = append(*s, starting.Expert{Model: name, URL: strings.TrimRight(url, "/")})
 	return nil
 }
 

@@ -46,7 +46,7 @@ const (
 	Key         Class = "key"         // wrong or missing key (401, 403)
 	Model       Class = "model"       // model or path unknown (404, 405)
 	Moved       Class = "moved"       // a redirect, which is not followed: it would take prompts and key elsewhere
-	Local       Class = "local"       // this machine failed: too many open files
+	Local       Class = "local"       // this machine cannot: too many open files, or a certificate that it does not accept
 	Absent      Class = "absent"      // nobody is asked, and the file of answers has none
 )
 

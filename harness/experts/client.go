@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -53,11 +54,14 @@ func NewHTTP(endpoints []Endpoint, o HTTPOptions) (*HTTP, error) {
 	h.ctx, h.stop = context.WithCancel(context.Background())
 	now, host := time.Now(), ""
 	for _, e := range endpoints {
-		key := o.Key
+		key, from := o.Key, cmp.Or(e.KeyEnv, o.KeyName)
 		if e.KeyEnv != "" {
 			if key = os.Getenv(e.KeyEnv); key == "" {
 				return nil, fmt.Errorf("expert %s: the environment variable %s, which is to hold the key of %s, is not set", e.ID, e.KeyEnv, e.URL)
 			}
+		}
+		if strings.ContainsFunc(key, unicode.IsControl) {
+			return nil, fmt.Errorf("expert %s: the environment variable %s holds a line break or another control character: set it to the key alone", e.ID, from)
 		}
 		x := &expert{Endpoint: e, most: cmp.Or(e.Limits.Concurrency, 1<<30)}
 		x.requests, x.tokens = bucket{}, bucket{}
@@ -115,7 +119,7 @@ func (h *HTTP) server(base, key string, most int) *server {
 // CheckURL says what is wrong with the address of a server.
 func CheckURL(address string) error {
 	u, err := url.Parse(address)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return fmt.Errorf("url %q: want a base URL such as http://localhost:8001/v1", address)
 	}
 	return nil

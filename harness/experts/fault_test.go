@@ -5,6 +5,8 @@ package experts_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -485,6 +487,88 @@ func TestPreflightWaitsNoLongerThanItMay(t *testing.T) {
 			t.Errorf("%v after %s", err, time.Since(begin))
 		}
 	})
+}
+
+// A server that takes the connection and says nothing is given up, whatever it is asked for before a run.
+func TestPreflightDoesNotHang(t *testing.T) {
+	for path, want := range map[string]string{"/health": "http://a.example/health did not answer within 10s", "/v1/models": "http://a.example/v1/models did not answer within 30s", "/version": ""} {
+		synctest.Test(t, func(t *testing.T) {
+			h := client(t, experts.HTTPOptions{Transport: carrier(func(r *http.Request) (*http.Response, error) {
+				if r.URL.Path == path {
+					<-r.Context().Done()
+					return nil, r.Context().Err()
+				}
+				return respond(200, `{"data":[{"id":"m"}]}`), nil
+			})}, "http://a.example/v1")
+			ctx, done := context.WithTimeout(t.Context(), time.Hour)
+			defer done()
+			err := h.Preflight(ctx, 0)
+			if want == "" && err != nil || want != "" && (!errors.Is(err, experts.ErrUnavailable) || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%s: %v, want %q", path, err, want)
+			}
+		})
+	}
+}
+
+// What is wrong before a run is said with what to do about it, at once where no waiting mends it.
+func TestPreflightSaysWhatToDo(t *testing.T) {
+	t.Setenv("MINE", "secret")
+	found := func(string) *http.Response { return respond(200, "{}") }
+	for name, c := range map[string]struct {
+		o    experts.HTTPOptions
+		own  string // key_env
+		get  func(path string) (*http.Response, error)
+		want string
+	}{
+		"a key of its own": {own: "MINE", get: func(string) (*http.Response, error) { return respond(401, "no"), nil },
+			want: "answered 401 Unauthorized: no: set the environment variable MINE, which key_env names, to a key of this server"},
+		"no list of models": {get: func(path string) (*http.Response, error) {
+			if path != "/v1/models" {
+				return found(path), nil
+			}
+			return respond(404, ""), nil
+		}, want: "http://a.example/v1/models: answered 404 Not Found: does url end as the server's address does?"},
+		"loading": {get: func(string) (*http.Response, error) { return respond(503, "loading"), nil },
+			want: "answered 503 Service Unavailable: loading: try again when it is ready, or say with asking: {server_wait: SECONDS} of the pool how long to wait for it"},
+		"a certificate": {get: func(string) (*http.Response, error) {
+			return nil, &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
+		}, want: "x509: certificate signed by unknown authority): have this machine trust it, by SSL_CERT_FILE=FILE for one"},
+		"no certificate": {get: func(string) (*http.Response, error) {
+			return nil, tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}
+		}, want: "it does not speak https (tls: first record does not look like a TLS handshake): write http:// in url, if that may be"},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c.o.Log, c.o.Transport = silent, carrier(func(r *http.Request) (*http.Response, error) { return c.get(r.URL.Path) })
+			h, err := experts.NewHTTP([]experts.Endpoint{{Expert: routing.Expert{ID: "e", Model: "m", MaxTokens: 10}, URL: "http://a.example/v1", KeyEnv: c.own}}, c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer h.Close()
+			wait := time.Hour
+			if name == "loading" {
+				wait = 0
+			}
+			begin := time.Now()
+			if err := h.Preflight(t.Context(), wait); err == nil || !strings.Contains(err.Error(), c.want) || time.Since(begin) > time.Minute {
+				t.Errorf("%s: %v after %s, want %q", name, err, time.Since(begin), c.want)
+			}
+		})
+	}
+}
+
+// A key with the line break of the file that it was read from is no key, and is not waited for as a server that is down.
+func TestAKeyIsOneLine(t *testing.T) {
+	t.Setenv("MINE", "secret\n")
+	for name, c := range map[string]struct {
+		o experts.HTTPOptions
+		e experts.Endpoint
+	}{"MINE": {e: experts.Endpoint{KeyEnv: "MINE"}}, "ENTROROUTER_API_KEY": {o: experts.HTTPOptions{Key: "secret\r"}}} {
+		c.e.Expert, c.e.URL, c.o.Log = routing.Expert{ID: "e", Model: "m"}, "http://a.example/v1", silent
+		_, err := experts.NewHTTP([]experts.Endpoint{c.e}, c.o)
+		if want := "the environment variable " + name + " holds a line break or another control character: set it to the key alone"; err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
 }
 
 // Requests per minute and tokens per minute are kept, whatever the number of requests that wait.

@@ -5,6 +5,8 @@ package experts
 import (
 	"bytes"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -154,6 +156,9 @@ func (h *HTTP) post(ctx context.Context, s *server, path string, body []byte, id
 
 var jsonType = []string{"application/json"}
 
+// patience is how long a short answer may take, where its caller says nothing else.
+const patience = 30 * time.Second
+
 // get fetches a short answer that is not for a model.
 func (h *HTTP) get(ctx context.Context, s *server, address string) (*http.Response, []byte, error) {
 	return h.fetch(ctx, s, http.MethodGet, address, nil)
@@ -161,6 +166,17 @@ func (h *HTTP) get(ctx context.Context, s *server, address string) (*http.Respon
 
 // fetch is get with a body of JSON.
 func (h *HTTP) fetch(ctx context.Context, s *server, method, address string, send []byte) (*http.Response, []byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	begun := time.Now()
+	response, body, err := h.carry(ctx, s, method, address, send)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = late(fmt.Sprintf("%s did not answer within %s", address, time.Since(begun).Round(time.Second)))
+	}
+	return response, body, err
+}
+
+func (h *HTTP) carry(ctx context.Context, s *server, method, address string, send []byte) (*http.Response, []byte, error) {
 	q, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(send))
 	if err != nil {
 		return nil, nil, err

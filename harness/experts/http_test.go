@@ -292,6 +292,11 @@ func TestUnreachableServersAreNamed(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	for _, address := range []string{"localhost:8001", "http://localhost/v1?key=1", "http://localhost/v1#a", "http://a:b@localhost/v1"} {
+		if err := CheckURL(address); err == nil || !strings.Contains(err.Error(), "want a base URL") {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
 	if _, err := NewHTTP([]Endpoint{{Expert: routing.Expert{ID: "a"}, URL: "localhost:8001"}}, HTTPOptions{}); err == nil || !strings.Contains(err.Error(), `url "localhost:8001": want a base URL`) {
 		t.Errorf("a URL without a scheme: %v", err)
 	}

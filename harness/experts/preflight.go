@@ -31,7 +31,7 @@ func (h *HTTP) Preflight(ctx context.Context, wait time.Duration) error {
 		found[s] = f
 		go func() {
 			defer crash.Exit()
-			if f.models, f.err = h.look(ctx, s, wait); f.err == nil {
+			if f.models, f.err = h.look(ctx, h.whose(s), s, wait); f.err == nil {
 				h.version(ctx, s)
 			}
 			done <- struct{}{}
@@ -66,6 +66,11 @@ func (h *HTTP) Preflight(ctx context.Context, wait time.Duration) error {
 	return errors.Join(faults...)
 }
 
+// whose is the first expert that a server has.
+func (h *HTTP) whose(s *server) *expert {
+	return h.experts[slices.IndexFunc(h.experts, func(e *expert) bool { return slices.Contains(e.servers, s) })]
+}
+
 type models struct {
 	Data []model `json:"data"`
 }
@@ -98,7 +103,7 @@ func (m models) fits(e *expert, s *server) error {
 
 // Served returns the names of the models that the server at the base URL of the client's first endpoint has.
 func (h *HTTP) Served(ctx context.Context) ([]string, error) {
-	m, err := h.look(ctx, h.all[0], h.o.ServerWait)
+	m, err := h.look(ctx, h.experts[0], h.all[0], h.o.ServerWait)
 	return m.names(), err
 }
 
@@ -115,8 +120,8 @@ func (h *HTTP) Versions() map[string]string {
 	return versions
 }
 
-// look waits for a server, at most so long, and returns what it serves.
-func (h *HTTP) look(ctx context.Context, s *server, most time.Duration) (models, error) {
+// look waits for a server of an expert, at most so long, and returns what it serves.
+func (h *HTTP) look(ctx context.Context, e *expert, s *server, most time.Duration) (models, error) {
 	var m models
 	begun, wait := time.Now(), h.o.Probe
 	for {
@@ -148,8 +153,13 @@ func (h *HTTP) look(ctx context.Context, s *server, most time.Duration) (models,
 				after += fmt.Sprintf(", and asks to be left alone for %s", t.after.Round(time.Second))
 			}
 			text := fmt.Sprintf("%s: %s%s", s.base, line(t.err.Error(), s.key), after)
-			if advice := h.advice(&expert{}, t); t.class == Key && advice != "" {
-				text += ": " + advice
+			switch {
+			case t.class == Key:
+				text += ": " + h.advice(e, t)
+			case t.class == Model: // the list itself is not there
+				text = fmt.Sprintf("%s/models: %s: does url end as the server's address does?", s.base, line(t.err.Error(), s.key))
+			case t.down && t.cause == nil && most == 0:
+				text += ": try again when it is ready, or say with asking: {server_wait: SECONDS} of the pool how long to wait for it"
 			}
 			return m, &told{text, slices.DeleteFunc([]error{t.kind()}, func(err error) bool { return err == nil })}
 		}

@@ -3,6 +3,7 @@
 package experts
 
 import (
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,12 +63,26 @@ func (t *trouble) kind() error {
 	return nil
 }
 
+// late is the error of a short answer that did not come in time.
+type late string
+
+func (l late) Error() string { return string(l) }
+
 // lost says why there is no answer where the network failed.
 func lost(err error) *trouble {
 	var dns *net.DNSError
 	var op *net.OpError
+	var cert *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	var late late
 	t := &trouble{class: Unavailable, cause: err}
 	switch {
+	case errors.As(err, &late):
+		t.err = late
+	case errors.As(err, &cert):
+		t.class, t.err = Local, fmt.Errorf("its certificate is not accepted (%w): have this machine trust it, by SSL_CERT_FILE=FILE for one, or correct url", cert.Err)
+	case errors.As(err, &record):
+		t.class, t.err = Local, fmt.Errorf("it does not speak https (%w): write http:// in url, if that may be", err)
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		t.class, t.err = Local, errors.New("this machine has too many open files: allow more with ulimit -n, or lower profile.concurrency")
 	case errors.As(err, &dns), errors.As(err, &op) && op.Op == "dial":

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -70,7 +69,7 @@ func newLLMRouter(s Setup) (routing.Method, error) {
 	if l.Model == "" {
 		return nil, paramFault(s.Method, "model", "not set; name the language model that routes")
 	}
-	if u, err := url.Parse(l.URL); l.URL != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || !strings.HasSuffix(u.Path, "/v1")) {
+	if l.URL != "" && !spec.BaseURL(l.URL) {
 		return nil, paramFault(s.Method, "url", "want a base URL such as http://localhost:8000/v1, got %q", l.URL)
 	}
 	l.url, l.URL, l.keyEnv, l.KeyEnv = l.URL, "", l.KeyEnv, ""

@@ -231,9 +231,15 @@ func (p Policy) Check() (knob, fault string) {
 
 // checkServer reports what is no base URL of a server.
 func checkServer(d *decoder, knob, text string) {
-	if u, err := url.Parse(text); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.User != nil || !strings.HasSuffix(u.Path, "/v1") {
+	if !BaseURL(text) {
 		d.faultAt(knob, "want a base URL such as http://localhost:8000/v1, got %q", text)
 	}
+}
+
+// BaseURL says whether a text is the base URL of a server: it ends in /v1, and has no query and no password.
+func BaseURL(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == "" && strings.HasSuffix(u.Path, "/v1")
 }
 
 // checkRows reports ids that are no row's.

@@ -370,6 +370,7 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		{"an id taken twice", "pools/toy.yaml", "id: big", "id: small", `pools/toy.yaml:6: experts[1].id: the id "small" is already taken`, ""},
 		{"an id with a slash", "pools/toy.yaml", "id: big", "id: a/big", `pools/toy.yaml:6: experts[1].id: "a/big" is not an id; use letters, digits, dots, dashes and underscores`, ""},
 		{"a URL without /v1", "pools/served.yaml", "http://localhost:8001/v1", "localhost:8001", `pools/served.yaml:5: experts[0].url: want a base URL such as http://localhost:8000/v1, got "localhost:8001"`, "pools: [toy] => " + served},
+		{"a URL with a query", "pools/served.yaml", "http://localhost:8001/v1", "http://localhost:8001/v1?key=1#a/v1", `pools/served.yaml:5: experts[0].url: want a base URL such as http://localhost:8000/v1, got "http://localhost:8001/v1?key=1#a/v1"`, "pools: [toy] => " + served},
 		{"a prompt without the problem", "pools/toy.yaml", "Solve: {problem}", "Solve it", `pools/toy.yaml:3: sampling.prompt: want a template with one {problem}, got "Solve it"`, ""},
 		{"an unknown topic in a mix", "pools/toy.yaml", "mix: {sums: 1}", "mix: {sum: 1}", `pools/toy.yaml:14: simulation.cells.Q.mix.sum: unknown topic "sum"; did you mean "sums"? known: sums, words`, ""},
 		{"shares that do not add up", "pools/toy.yaml", "mix: {sums: 1}", "mix: {sums: 0.9}", `pools/toy.yaml:14: simulation.cells.Q.mix: the shares add up to 0.9; want 1`, ""},

@@ -395,7 +395,7 @@ type Limits struct {
 
 // Asking is how long servers are waited for and how often they are asked.
 type Asking struct {
-	ServerWait  float64 `yaml:"server_wait,omitempty" in:"[1,604800]"`   // seconds that a server may be loading, limited or down before its requests fail; default: 1800
+	ServerWait  float64 `yaml:"server_wait,omitempty" in:"[1,604800]"`   // seconds that a server may be loading, limited or down before its requests fail, also when a run begins; default: 1800, and none when a run begins
 	IdleTimeout float64 `yaml:"idle_timeout,omitempty" in:"[1,86400]"`   // seconds without a byte within a stream; default: 600
 	FirstByte   float64 `yaml:"first_byte,omitempty" in:"[1,604800]"`    // seconds until a stream begins or a whole answer is there; default: 7200
 	RequestTime float64 `yaml:"request_time,omitempty" in:"[1,2592000]"` // seconds of one try in all; default: no limit

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,7 +35,7 @@ func LiveFiles(ctx context.Context, folder, name, questions string, models []Exp
 	}
 	x := experiment{Name: name, Folder: folder, Date: cmp.Or(dated(filepath.Join(folder, filepath.FromSlash(priceFile(name)))), today(now)), Experts: slices.Clone(models), Live: &how}
 	for _, m := range models {
-		if u, err := url.Parse(m.URL); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || !strings.HasSuffix(u.Path, "/v1") {
+		if !spec.BaseURL(m.URL) {
 			return nil, fmt.Errorf("%w: --model %s: want a base URL such as http://localhost:8000/v1, got %q", spec.ErrUsage, m.Model, m.URL)
 		}
 	}
