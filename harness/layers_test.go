@@ -102,7 +102,7 @@ var layers = map[string][]string{
 	"harness/fetch/fetchtest":     {"harness/spec", "harness/tokenizer"},
 	"harness/recording/publisher": {"harness/tokenizer"},
 	// Logs become files of a recording, which runs read as anybody's.
-	"harness/imports": {"harness/starting", "harness/recording/publisher", "harness/recording", "harness/spec", "harness/seed", "harness/cost", "harness/metrics", "verify"},
+	"harness/imports": {"harness/starting", "harness/lines", "harness/recording/publisher", "harness/recording", "harness/spec", "harness/seed", "harness/cost", "harness/metrics", "verify"},
 	"harness/report":  {"harness/units", "harness/metrics", "harness/routing"},
 	"harness/routing": {"harness/cost", "harness/seed", "harness/spec", "verify"},
 	"harness/spec":    {"harness/cost"},

@@ -13,10 +13,10 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/protocol"
 	"github.com/entrorouter/entrorouter/harness/routing"
-	"github.com/entrorouter/entrorouter/harness/starting"
 )
 
 func routeCommand() *cli.Command {
@@ -115,11 +115,11 @@ func routeCommand() *cli.Command {
 
 // readProblems reads one problem a line; a problem without an id is named by its line.
 func readProblems(in io.Reader, name string) ([]routing.Problem, error) {
-	lines := bufio.NewScanner(in)
-	lines.Buffer(make([]byte, 64<<10), 16<<20)
+	all := bufio.NewScanner(in)
+	all.Buffer(make([]byte, 64<<10), 16<<20)
 	var out []routing.Problem
-	for n := 1; lines.Scan(); n++ {
-		text := bytes.TrimSpace(bytes.TrimPrefix(lines.Bytes(), []byte("\ufeff")))
+	for n := 1; all.Scan(); n++ {
+		text := bytes.TrimSpace(bytes.TrimPrefix(all.Bytes(), []byte("\ufeff")))
 		if len(text) == 0 {
 			continue
 		}
@@ -130,7 +130,7 @@ func readProblems(in io.Reader, name string) ([]routing.Problem, error) {
 			Options []string        `json:"options"`
 		}
 		if err := json.Unmarshal(text, &row); err != nil {
-			return nil, fmt.Errorf("%s:%d: want a JSON object with the texts id and problem, and options a list of texts: %w", name, n, starting.Worded(err))
+			return nil, fmt.Errorf("%s:%d: want a JSON object with the texts id and problem, and options a list of texts: %w", name, n, lines.Worded(err))
 		}
 		if row.Problem == "" {
 			return nil, fmt.Errorf("%s:%d: problem is missing or empty", name, n)
@@ -149,7 +149,7 @@ func readProblems(in io.Reader, name string) ([]routing.Problem, error) {
 		}
 		out = append(out, p)
 	}
-	if err := lines.Err(); err != nil {
+	if err := all.Err(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(out) == 0 {

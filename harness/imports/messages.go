@@ -6,13 +6,13 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/entrorouter/entrorouter/harness/starting"
+	"github.com/entrorouter/entrorouter/harness/lines"
 )
 
 // unmarshal decodes JSON; its errors are for whoever wrote it.
 func unmarshal(data []byte, into any) error {
 	if err := json.Unmarshal(data, into); err != nil {
-		return starting.Worded(err)
+		return lines.Worded(err)
 	}
 	return nil
 }

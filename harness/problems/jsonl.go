@@ -3,13 +3,16 @@
 package problems
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -83,11 +86,11 @@ func (s JSONL) Load(ctx context.Context, benchmark string) ([]routing.Problem, e
 
 // row is one line of a file.
 type row struct {
-	ID      string
-	Problem string
-	Answer  string
-	Level   label
-	Options []string
+	ID      string   `json:"id"`
+	Problem string   `json:"problem"`
+	Answer  string   `json:"answer"`
+	Level   label    `json:"level"`
+	Options []string `json:"options"`
 }
 
 // label is a JSON text or number.
@@ -112,8 +115,16 @@ func (l *label) UnmarshalJSON(raw []byte) error {
 // parse reads a line.
 func parse(line []byte, benchmark string, b spec.Benchmark) (routing.Problem, error) {
 	var r row
-	if err := json.Unmarshal(line, &r); err != nil {
-		return routing.Problem{}, fmt.Errorf("not a problem in JSON: %w", err)
+	var wrong *json.UnmarshalTypeError
+	switch err := json.Unmarshal(line, &r); {
+	case !utf8.Valid(line):
+		return routing.Problem{}, errors.New("not UTF-8; convert the file")
+	case err != nil && bytes.ContainsRune(line, '\r'):
+		return routing.Problem{}, errors.New("lines end in carriage returns alone; end them in line feeds")
+	case errors.As(err, &wrong) && wrong.Value == "number":
+		return routing.Problem{}, fmt.Errorf("not a problem in JSON: %w; texts stand in quotes", lines.Worded(err))
+	case err != nil:
+		return routing.Problem{}, fmt.Errorf("not a problem in JSON: %w", lines.Worded(err))
 	}
 	for _, field := range []struct{ name, value string }{{"id", r.ID}, {"problem", r.Problem}, {"answer", r.Answer}} {
 		if strings.TrimSpace(field.value) == "" {

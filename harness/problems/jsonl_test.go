@@ -85,7 +85,11 @@ func TestFaultyFilesAreRefusedWithTheLine(t *testing.T) {
 	for _, c := range []struct{ name, file, content, want string }{
 		{"no JSON", "b.jsonl", good + "id,problem\n", "b.jsonl:2: not a problem in JSON: "},
 		{"cut JSON", "b.jsonl", good + `{"id": "2", "prob`, "b.jsonl:2: not a problem in JSON: "},
-		{"answer of a wrong type", "b.jsonl", `{"id": "1", "problem": "p", "answer": 2}`, "b.jsonl:1: not a problem in JSON: "},
+		{"answer of a wrong type", "b.jsonl", `{"id": "1", "problem": "p", "answer": 2}`, "b.jsonl:1: not a problem in JSON: answer is of type number; texts stand in quotes"},
+		{"a list", "b.jsonl", `[{"id": "1", "problem": "p", "answer": "2"}]`, "b.jsonl:1: not a problem in JSON: it is of type array"},
+		{"Latin-1", "b.jsonl", good + "{\"id\": \"2\", \"problem\": \"caf\xe9\", \"answer\": \"2\"}", "b.jsonl:2: not UTF-8; convert the file"},
+		{"UTF-16", "b.jsonl", "\xff\xfe{\x00\"\x00", "b.jsonl:1: not UTF-8; convert the file"},
+		{"lines of old Macintoshes", "b.jsonl", strings.ReplaceAll(good+good, "\n", "\r"), "b.jsonl:1: lines end in carriage returns alone; end them in line feeds"},
 		{"level of a wrong type", "b.jsonl", `{"id": "1", "problem": "p", "answer": "2", "level": []}`, "b.jsonl:1: not a problem in JSON: level [] is neither text nor a number"},
 		{"no answer", "b.jsonl", good + "\n" + `{"id": "2", "problem": "p"}`, `b.jsonl:3: "answer" is missing or empty; every problem needs id, problem and answer`},
 		{"blank answer", "b.jsonl", `{"id": "2", "problem": "p", "answer": " "}`, `b.jsonl:1: "answer" is missing or empty`},

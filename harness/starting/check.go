@@ -57,7 +57,7 @@ func checkLines[Line question | outcome](ctx context.Context, folder string, f s
 		var l Line
 		var wrong *json.UnmarshalTypeError
 		if err := json.Unmarshal(text, &l); errors.As(err, &wrong) { // what is no JSON at all, package recording says
-			return Worded(err)
+			return lines.Worded(err)
 		}
 		if o, ok := any(l).(outcome); ok && o.Model != nil && strings.TrimSpace(*o.Model) == "" {
 			return errors.New("model is empty")

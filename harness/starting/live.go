@@ -78,6 +78,9 @@ func dated(path string) string {
 
 // halves divides the lines of a file of questions in two.
 func halves(ctx context.Context, file string) (train, test []byte, err error) {
+	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // it is read twice
+		return nil, nil, fmt.Errorf("%w: --questions %s: not a file; write the questions to one", spec.ErrUsage, file)
+	}
 	dir, base := filepath.Split(file)
 	dir = cmp.Or(dir, ".")
 	path, sum, err := lines.Sum(dir, base)

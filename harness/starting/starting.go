@@ -2,8 +2,8 @@
 // servers, the questions. Every knob that is written is explained beside it, and nothing is left to compute by hand.
 //
 // Where things are: this file has what both kinds share, recorded.go files for outcomes that are there and check.go whether
-// these will do, live.go files for servers that are to be asked; json.go words what package json says; the files themselves are
-// templates, in the folder files.
+// these will do, live.go files for servers that are to be asked; the files themselves are templates, in the folder
+// files.
 package starting
 
 import (

@@ -1,6 +1,6 @@
 // What is wrong with JSON, in words of whoever wrote it.
 
-package starting
+package lines
 
 import (
 	"encoding/json"
