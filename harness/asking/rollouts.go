@@ -279,7 +279,7 @@ func (a *Asker) Gather(ctx context.Context, blocks []Block) error {
 	if err := a.gather(ctx, what, todo); err != nil {
 		return err
 	}
-	return a.sayRepeated(ctx, all)
+	return cmp.Or(a.sayRepeated(ctx, all), a.sayCounted(ctx, all))
 }
 
 // mostRepeated is the share of answers that may repeat others before it is said: a server that leaves seeds or the temperature
@@ -303,6 +303,24 @@ func (a *Asker) sayRepeated(ctx context.Context, all []*wants) error {
 	}
 	return nil
 }
+
+// sayCounted warns of models whose servers do not say how many tokens answers have.
+func (a *Asker) sayCounted(ctx context.Context, all []*wants) error {
+	for _, m := range all {
+		n, here, err := a.rollouts.Counted(ctx, m.scope)
+		if err != nil {
+			return err
+		}
+		if float64(here) > mostCounted*float64(n) {
+			a.plan.Options.Log.Warn("the server does not say how many tokens answers have, or says what cannot be: they are taken for four bytes each, and dollars follow from that",
+				"expert", m.expert.ID, "split", m.scope.Split, "counted here", here, "of", n)
+		}
+	}
+	return nil
+}
+
+// mostCounted is the share of answers whose tokens may be counted here before it is said.
+const mostCounted = 0.005
 
 // Ask returns the graded rollouts of one model of a block, [len(problems)][runs], after Gather. What is stored but not graded
 // by this verifier against this answer is graded from its text. What is not to be had is Unanswered.

@@ -498,6 +498,32 @@ func TestRepeatedAnswersAreSaid(t *testing.T) {
 	}
 }
 
+// What answers cost follows from tokens that servers count; where they do not, that is said.
+func TestTokensThatNobodyCountedAreSaid(t *testing.T) {
+	for _, counts := range []bool{false, true} {
+		a := &asker{}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			answer := httptest.NewRecorder()
+			a.ServeHTTP(answer, r)
+			body := answer.Body.String()
+			if before, _, ok := strings.Cut(body, `,"usage"`); ok && !counts {
+				body = before + "}"
+			}
+			fmt.Fprint(w, body)
+		}))
+		t.Cleanup(server.Close)
+		e := engine(t, server.URL, t.TempDir(), 4)
+		var log bytes.Buffer
+		e.plan.Options.Log = slog.New(slog.NewTextHandler(&log, nil))
+		if err := e.Gather(t.Context(), []Block{{[]routing.Expert{one}, routing.Test, sevens(4), 1}}); err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(log.String(), "and dollars follow from that") && strings.Contains(log.String(), "expert=one split=test \"counted here\"=4 of=4\n"); said == counts {
+			t.Errorf("servers count %t: %q", counts, log.String())
+		}
+	}
+}
+
 func TestWhoLooksAtWhatIsStoredWhenTheRunIsInterruptedIsToldSo(t *testing.T) {
 	e := asking(t, &asker{}, t.TempDir(), 1)
 	ctx, cancel := context.WithCancel(t.Context())

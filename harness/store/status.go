@@ -80,6 +80,20 @@ func (db *Rollouts) Pace(ctx context.Context, scope Scope) (seconds float64, ok 
 	return 0, false, nil
 }
 
+// Counted counts the answers of a scope, and those whose tokens were counted here, since the server did not say.
+func (db *Rollouts) Counted(ctx context.Context, scope Scope) (answers, here int64, err error) {
+	for _, err := range each(ctx, db, "counted tokens", func(tx *sql.Tx, yield func(struct{}) bool) error {
+		of, err := findScope(ctx, tx, scope)
+		if err != nil {
+			return err
+		}
+		return tx.QueryRowContext(ctx, "SELECT coalesce(sum(attempts), 0), coalesce(sum(estimated), 0) FROM tally WHERE scope = ? AND class = ?", of.id, AnsweredClass).Scan(&answers, &here)
+	}) {
+		return 0, 0, err
+	}
+	return answers, here, nil
+}
+
 // Repeated counts the answers of a scope, and those whose text an answer to the same problem has that came before, byte for byte. It
 // reads every row, about two seconds a million.
 func (db *Rollouts) Repeated(ctx context.Context, scope Scope) (answers, repeated int64, err error) {
