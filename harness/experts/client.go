@@ -3,6 +3,7 @@
 package experts
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -10,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	mathrand "math/rand/v2"
 	"net"
 	"net/http"
@@ -111,7 +113,7 @@ func (h *HTTP) server(base, key string, most int) *server {
 			return s
 		}
 	}
-	s := &server{base: base, key: key, state: ready, most: float64(most), window: float64(most)}
+	s := &server{base: base, key: key, state: ready, most: float64(most), window: float64(most), again: map[Class]int{}}
 	h.all = append(h.all, s)
 	return s
 }
@@ -269,6 +271,9 @@ func (h *HTTP) ask(ctx context.Context, e *expert, q question, hears Attempts) (
 				}
 				continue
 			}
+			if len(trouble.head) > 0 {
+				trouble.err = fmt.Errorf("%w, and begins with %q", trouble.err, line(string(trouble.head[:min(len(trouble.head), 100)]), s.key))
+			}
 			if tries > 1 {
 				trouble.err = fmt.Errorf("%w, and so or otherwise in each of %d tries", trouble.err, tries)
 			}
@@ -284,14 +289,30 @@ func (h *HTTP) pause(ctx context.Context, e *expert, s *server, t *trouble, trie
 		wait = min(wait*3/2, time.Minute)
 	}
 	wait = wait/2 + time.Duration(mathrand.Int64N(int64(wait)))
-	h.o.Log.Warn("asking again", "expert", e.ID, "server", s.base, "why", line(t.err.Error(), s.key), "head", line(string(t.head), s.key),
-		"in", wait.Round(time.Millisecond), "try", tries+1, "of", t.again(h.o.Tries))
+	h.mu.Lock()
+	s.again[t.class]++
+	n := s.again[t.class]
+	h.mu.Unlock()
+	level := slog.LevelInfo
+	if tens(n) {
+		level = slog.LevelWarn
+	}
+	h.o.Log.Log(ctx, level, "asking again", "expert", e.ID, "server", s.base, "why", line(t.err.Error(), s.key), "head", line(string(t.head), s.key),
+		"in", wait.Round(time.Millisecond), "try", tries+1, "of", t.again(h.o.Tries), "so far", n)
 	select {
 	case <-time.After(wait):
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// tens says whether a number is 1, 10, 100 and so on.
+func tens(n int) bool {
+	for n > 1 && n%10 == 0 {
+		n /= 10
+	}
+	return n == 1
 }
 
 // failure is the error of a request that has no answer. If every request to the expert fails alike it wraps
@@ -341,6 +362,10 @@ func (h *HTTP) advice(e *expert, t *trouble) string {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 	}
 	switch {
+	case t.debt:
+		return "pay the service that is asked, and the same command goes on"
+	case t.class == Protocol && bytes.HasPrefix(bytes.TrimSpace(t.head), []byte("<")):
+		return "that is a page for people; does url lead to the API?"
 	case t.class == Key && e.KeyEnv != "":
 		return fmt.Sprintf("set the environment variable %s, which key_env names, to a key of this server", e.KeyEnv)
 	case t.class == Key && h.o.Key != "":
@@ -461,8 +486,10 @@ func (h *HTTP) turnedDown(e *expert, s *server, response *http.Response, streame
 	response.Body.Close()
 	t := refusal(response, said)
 	if t.class == Refused && streamed && strings.Contains(strings.ToLower(string(said)), "stream") {
-		e.whole.Store(true)
 		t.whole = true
+		if e.whole.Swap(true) {
+			return t
+		}
 		h.o.Log.Warn("this server does not stream: answers are asked for whole", "expert", e.ID, "server", s.base, "why", line(t.err.Error(), s.key))
 	}
 	return t

@@ -4,6 +4,7 @@ package experts_test
 // asked, and that nothing is left behind.
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -551,6 +552,39 @@ func TestPreflightSaysWhatToDo(t *testing.T) {
 			begin := time.Now()
 			if err := h.Preflight(t.Context(), wait); err == nil || !strings.Contains(err.Error(), c.want) || time.Since(begin) > time.Minute {
 				t.Errorf("%s: %v after %s, want %q", name, err, time.Since(begin), c.want)
+			}
+		})
+	}
+}
+
+// What a server does to many requests is said a few times, and each time how often it was.
+func TestWhatHappensOftenIsSaidSeldom(t *testing.T) {
+	for said, c := range map[string]struct {
+		status int
+		body   string
+		want   int
+	}{"asking again": {500, "", 3}, "this server does not stream": {400, "no stream", 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			var log bytes.Buffer
+			h, err := experts.NewHTTP([]experts.Endpoint{{Expert: routing.Expert{ID: "e", Model: "m", MaxTokens: 10}, URL: "http://a.example/v1"}},
+				experts.HTTPOptions{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn})), Transport: carrier(func(r *http.Request) (*http.Response, error) {
+					if r.URL.Path == "/health" {
+						return respond(404, ""), nil
+					}
+					time.Sleep(time.Second)
+					return respond(c.status, c.body), nil
+				})})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer h.Close()
+			var all sync.WaitGroup
+			for i := range 30 {
+				all.Go(func() { ask(t.Context(), h, newBook(t), seed.Seed(i)) })
+			}
+			all.Wait()
+			if n := strings.Count(log.String(), said); n != c.want {
+				t.Errorf("%d lines, want %d:\n%s", n, c.want, log.String())
 			}
 		})
 	}

@@ -92,6 +92,7 @@ type server struct {
 	until    time.Time // it is left alone until then
 	refusals int       // in a row that did not say how long to wait
 	probing  bool
+	again    map[Class]int // requests that were asked again, by why
 
 	inflight int
 	most     float64   // of requests in flight

@@ -151,6 +151,10 @@ func TestFailuresAreOneClearSentence(t *testing.T) {
 		"a body too large":       {413, "", 1, "413 Request Entity Too Large", Refused, true, ErrRefused},
 		"a server that fails":    {500, "", 4, "500 Internal Server Error, and so or otherwise in each of 4 tries", Unavailable, true, ErrUnavailable},
 		"text that is not JSON":  {200, "<html>welcome</html>", 3, "is not what an OpenAI-compatible server sends", Protocol, true, nil},
+		"a page":                 {200, "<!DOCTYPE html>\n<html>sign in</html>", 3, `begins with "<!DOCTYPE html> <html>sign in</html>", and so or otherwise in each of 3 tries: that is a page for people; does url lead to the API?`, Protocol, true, nil},
+		"nothing":                {200, "", 3, "the answer is empty, and so", Protocol, true, nil},
+		"no money":               {402, `{"error":{"message":"Insufficient credits"}}`, 1, "402 Payment Required: Insufficient credits: pay the service that is asked, and the same command goes on", Key, false, ErrMisconfigured},
+		"no money with 200":      {200, `{"error":{"message":"Insufficient credits","code":402}}`, 1, "Insufficient credits: pay the service that is asked, and the same command goes on", Key, false, ErrMisconfigured},
 		"JSON of something else": {200, `{"status":"ok"}`, 3, "holds 0 choices, not 1", Protocol, true, nil},
 		"several choices":        {200, `{"choices":[{},{}],"usage":{}}`, 3, "holds 2 choices, not 1", Protocol, true, nil},
 		"what is withheld":       {200, strings.Replace(answer, `"stop"`, `"content_filter"`, 1), 1, "withheld", Filtered, true, nil},
@@ -179,6 +183,17 @@ func TestFailuresAreOneClearSentence(t *testing.T) {
 				t.Errorf("%d requests, want %d", asked.Load(), c.tries)
 			}
 		})
+	}
+}
+
+// Proxies lose the type of a stream.
+func TestAStreamMayComeUnderAnotherType(t *testing.T) {
+	for _, comment := range []string{"", ": processing\n\n", "event: message\n"} {
+		h, asked := scripted(t, HTTPOptions{}, say(200, comment+"data: {\"choices\":[{\"delta\":{\"content\":\"4\"},\"finish_reason\":null}]}\n\ndata: {\"choices\":[{\"delta\":{},\"finish_reason\":\"stop\"}],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":9}}\n\ndata: [DONE]\n\n"))
+		c, err := h.Complete(context.Background(), Request{Expert: "e", Prompt: "2+2"})
+		if err != nil || c.Text != "4" || c.Usage.Out != 9 || asked.Load() != 1 {
+			t.Errorf("%+v after %d requests: %v", c, asked.Load(), err)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -273,6 +274,11 @@ func (r *reply) whole(body io.Reader, bodies *wire.Bodies) *trouble {
 	switch {
 	case t != nil:
 		return t
+	case len(bytes.TrimSpace(data)) == 0:
+		return &trouble{class: Protocol, err: errors.New("the answer is empty")}
+	case slices.ContainsFunc(ofStreams, func(word []byte) bool { return bytes.HasPrefix(data, word) }):
+		r.bytes = 0
+		return r.stream(bytes.NewReader(data))
 	case !r.read(data):
 		return &trouble{class: Protocol, err: errors.New("the answer is not what an OpenAI-compatible server sends, or ends in the middle"), head: head(data)}
 	case r.failed != nil:
@@ -285,7 +291,10 @@ func (r *reply) whole(body io.Reader, bodies *wire.Bodies) *trouble {
 	return nil
 }
 
-var bom = []byte("\ufeff")
+var (
+	bom       = []byte("\ufeff")
+	ofStreams = [][]byte{[]byte("data:"), []byte("event:"), []byte(":")} // what a line of a stream begins with, and no JSON
+)
 
 func head(data []byte) []byte { return bytes.Clone(data[:min(len(data), maxHead)]) }
 

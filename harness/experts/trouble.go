@@ -26,6 +26,7 @@ type trouble struct {
 	cause error         // of a connection: what the network said
 	after time.Duration // how long the server asked to be left alone; 0: it did not say
 	head  []byte        // the beginning of what was not understood, for the log alone
+	debt  bool          // the server wants to be paid first
 	whole bool          // the server does not stream: it is to be asked again for the whole answer
 	stale bool          // a connection that was kept open ended before the first byte, as one does that the server closed meanwhile
 	down  bool          // the server is not there or says that it is not ready: it takes no requests until it is
@@ -100,6 +101,8 @@ func refusal(response *http.Response, body []byte) *trouble {
 	t := &trouble{err: fmt.Errorf("answered %s%s", line(response.Status, ""), said(body)), after: retryafter.Wait(response.Header)}
 	t.class = classOf(response.StatusCode)
 	switch response.StatusCode {
+	case http.StatusPaymentRequired:
+		t.debt = true
 	case http.StatusServiceUnavailable:
 		if t.after > 0 {
 			t.class = Limited
@@ -137,14 +140,14 @@ func erred(body []byte) *trouble {
 			Code any `json:"code"`
 		} `json:"error"`
 	}
-	class := Unavailable
+	t := &trouble{class: Unavailable, err: fmt.Errorf("answered with an error%s", said(body))}
 	if json.Unmarshal(body, &e) == nil {
 		code, _ := strconv.Atoi(fmt.Sprint(e.Error.Code))
 		if code >= 400 && code < 600 {
-			class = classOf(code)
+			t.class, t.debt = classOf(code), code == http.StatusPaymentRequired
 		}
 	}
-	return &trouble{class: class, err: fmt.Errorf("answered with an error%s", said(body))}
+	return t
 }
 
 // said returns the message of an error body, which servers write in at least five ways.
