@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -555,6 +556,33 @@ func TestPreflightSaysWhatToDo(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A server that turns some requests away as overloaded, and answers others at the same time, is waited for by those too.
+func TestAnOverloadedServerIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var asked atomic.Int64
+		h := client(t, experts.HTTPOptions{Concurrency: 64, Transport: carrier(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Path == "/health" {
+				return respond(404, ""), nil
+			}
+			n := asked.Add(1)
+			time.Sleep(time.Duration(n) * time.Millisecond)
+			if n%5 == 1 && n < 40 {
+				return respond(503, "overloaded"), nil
+			}
+			return respond(200, four), nil
+		})}, "http://a.example/v1")
+		var all sync.WaitGroup
+		for i := range 40 {
+			all.Go(func() {
+				if _, err := ask(t.Context(), h, newBook(t), seed.Seed(i)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	})
 }
 
 // What a server does to many requests is said a few times, and each time how often it was.

@@ -120,9 +120,12 @@ func (h *HTTP) pick(e *expert, w *waiter, now time.Time) (t turn, again time.Tim
 			}
 			continue
 		}
-		end := s.since.Add(h.o.ServerWait)
-		if h.o.ServerWait < 0 {
-			end = now
+		end := now
+		if !s.since.IsZero() { // else it has answered since, and is left alone all the same
+			end = s.since
+		}
+		if h.o.ServerWait > 0 {
+			end = end.Add(h.o.ServerWait)
 		}
 		if s.until.After(end) || !now.Before(end) {
 			hopeless = s
