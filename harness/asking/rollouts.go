@@ -384,23 +384,31 @@ func (a *Asker) Unanswered(ctx context.Context, b Block, all bool) (string, erro
 	return hex.EncodeToString(digest.Sum(nil)[:8]), nil
 }
 
-// MayBeHad counts the answers of a block that failed and may be had when asked for again.
-func (a *Asker) MayBeHad(ctx context.Context, b Block) (n int, err error) {
-	for _, x := range b.Experts {
-		failed, err := a.failures(ctx, a.Scope(x, b.Split))
-		if err != nil {
-			return 0, err
-		}
-		if len(failed) == 0 {
-			continue
-		}
-		for _, q := range a.questions(x, b) {
-			if failed[q.key].Again {
-				n++
+// MayBeHad counts the answers of some blocks that failed and may be had when asked for again, each once.
+func (a *Asker) MayBeHad(ctx context.Context, blocks ...Block) (int, error) {
+	type answer struct {
+		scope store.Scope
+		key   store.RolloutKey
+	}
+	counted := map[answer]bool{}
+	for _, b := range blocks {
+		for _, x := range b.Experts {
+			scope := a.Scope(x, b.Split)
+			failed, err := a.failures(ctx, scope)
+			if err != nil {
+				return 0, err
+			}
+			if len(failed) == 0 {
+				continue
+			}
+			for _, q := range a.questions(x, b) {
+				if failed[q.key].Again {
+					counted[answer{scope, q.key}] = true
+				}
 			}
 		}
 	}
-	return n, nil
+	return len(counted), nil
 }
 
 // Failing says whether some answer of the models of a block, to whatever problem, is not to be had.

@@ -364,6 +364,10 @@ func TestWhatMaySucceedIsAskedForAgain(t *testing.T) {
 	if hoped != "" || all == "" || err != nil || err2 != nil {
 		t.Errorf("digests %q and %q (%v, %v)", hoped, all, err, err2)
 	}
+	// Two parts of a training may read the same problems: what both want is one answer.
+	if n, err := e.MayBeHad(t.Context(), block, Block{Experts: block.Experts, Split: block.Split, Problems: problems[1:], Runs: 1}); n != 1 || err != nil {
+		t.Errorf("%d answers may be had, want 1 (%v)", n, err)
+	}
 	e.plan.Options.Again, e.read = true, nil
 	got, err = e.Ask(t.Context(), one, block)
 	if err != nil || a.requests() != 1 {

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
@@ -54,18 +55,15 @@ func (r *Run) Gather(ctx context.Context) (changed bool, err error) {
 }
 
 // MayBeHad counts the answers that failed and may be had when the run is carried out again.
-func (r *Run) MayBeHad(ctx context.Context) (n int, err error) {
+func (r *Run) MayBeHad(ctx context.Context) (int, error) {
 	if r.split == nil {
 		return 0, nil
 	}
+	var blocks []asking.Block
 	for _, w := range r.split.wants {
-		of, err := r.Asker.MayBeHad(ctx, w.Block)
-		if err != nil {
-			return 0, err
-		}
-		n += of
+		blocks = append(blocks, w.Block)
 	}
-	return n, nil
+	return r.Asker.MayBeHad(ctx, blocks...)
 }
 
 // Finished fails with ErrIncomplete if the store does not have what a step makes, and says what to do.
