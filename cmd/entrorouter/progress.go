@@ -423,6 +423,9 @@ func (p *progress) left(now time.Time) (left time.Duration, ok bool) {
 			running = append(running, s)
 		}
 	}
+	if under.total > 0 && under.done == 0 && running == nil { // answers, of which the plan knows nothing
+		return 0, false
+	}
 	todo := slices.Clone(p.steps)
 	if p.nth < len(p.all) {
 		todo = slices.Concat(todo, slices.Concat(p.all[p.nth:]...))

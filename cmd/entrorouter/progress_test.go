@@ -224,6 +224,27 @@ func TestThePlanSaysHowLongAStepTakes(t *testing.T) {
 	})
 }
 
+// Until the first answer nobody knows how long asking takes, however well the plan knows the steps that follow.
+func TestNobodyKnowsHowLongAskingTakesBeforeTheFirstAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		p := onTerminal(&out, 120)
+		p.Start("live", 0)
+		p.Plan([]explain.Pending{{Name: "fit knn seed=1", Seconds: 12}})
+		p.Start("asking 2 models", 400)
+		time.Sleep(time.Minute)
+		p.mu.Lock()
+		if left, ok := p.left(time.Now()); ok {
+			t.Errorf("%s are left after nothing was answered in a minute", left)
+		}
+		p.mu.Unlock()
+		p.Add(100)
+		p.saysLeft(t)(3*time.Minute + 12*time.Second)
+		p.Done()
+		p.Done()
+	})
+}
+
 // What is asked of servers that are paid is counted, and the line fits on a narrow terminal.
 func TestProgressOfServersOnANarrowTerminal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

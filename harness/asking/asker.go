@@ -187,6 +187,8 @@ func (a *Asker) connect(ctx context.Context, endpoints []experts.Endpoint) (*exp
 	if err != nil {
 		return nil, err
 	}
+	show := a.plan.Options.Progress.Start("looking at servers of models", len(endpoints))
+	defer show.Done()
 	// A server that is down when a run begins is said to be so at once, unless the pool says how long it may take to load.
 	if err := client.Preflight(ctx, o.ServerWait); err != nil {
 		client.Close()
