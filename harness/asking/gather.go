@@ -126,7 +126,8 @@ func (a *Asker) gather(ctx context.Context, what string, queues []queue) error {
 	synced := a.rollouts.Sync(context.WithoutCancel(ctx))
 	err := context.Cause(starting)
 	if errors.Is(err, cost.ErrSpent) {
-		err = fmt.Errorf("%w: %w; what was answered is kept, and the same command with another budget goes on", steps.ErrIncomplete, err)
+		usd, tokens := a.plan.Options.Budget.Spent()
+		err = fmt.Errorf("%w: %w; all in all %.4g dollars and %d tokens were spent; what was answered is kept, and the same command with another budget goes on", steps.ErrIncomplete, err, usd, tokens)
 	}
 	return cmp.Or(err, synced)
 }

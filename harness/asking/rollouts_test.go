@@ -402,6 +402,9 @@ func TestABudgetStopsTheRunAndTheNextGoesOn(t *testing.T) {
 			t.Errorf("%s: error %v", c.name, err)
 		}
 		n := a.requests()
+		if spent := fmt.Sprintf("; all in all %d dollars", 3*n); err == nil || !strings.Contains(err.Error(), spent) {
+			t.Errorf("%s: %v does not say %q", c.name, err, spent)
+		}
 		if c.want > 0 && n != c.want || n == len(problems) || n != stored(t, e) {
 			t.Errorf("%s: %d requests, %d answers", c.name, n, stored(t, e))
 		}

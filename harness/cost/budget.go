@@ -65,3 +65,10 @@ func (b *Budget) End(u Usage, usd float64) {
 	b.usd += usd
 	b.tokens += u.In + u.Out
 }
+
+// Spent is what requests that have ended were billed.
+func (b *Budget) Spent() (usd float64, tokens int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.usd, b.tokens
+}
