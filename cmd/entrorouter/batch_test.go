@@ -249,8 +249,10 @@ func TestBatchesBringWhatARunWouldAskFor(t *testing.T) {
 	if got := command(t, batch(append([]string{"import", spec, in("empty")}, results[:3]...)...)...); got != in("empty")+": there is nothing in it\nserved: answers 100, failures 0, known before 0\n" {
 		t.Error(got)
 	}
-	if got := command(t, batch(append([]string{"import", spec}, append(results, results...)...)...)...); got != "served: answers 162, failures 2, known before 364\n" {
-		t.Error(got)
+	var told, warned bytes.Buffer // of failures the first is said
+	code := run(append([]string{"entrorouter"}, batch(append([]string{"import", spec}, append(results, results...)...)...)...), nil, &told, &warned)
+	if code != exitOK || told.String() != "served: answers 162, failures 2, known before 364\n" || !regexp.MustCompile(`^\S+ level=WARN msg="a request failed" err="expert qwen3-4b: answered 400 Bad Request: the window is too small.*"\n$`).Match(warned.Bytes()) {
+		t.Errorf("exit code %d: %s%s", code, told.String(), warned.String())
 	}
 	before := command(t, "status", "--out", in("out"))
 	for _, line := range []string{`(?m)^Qwen3-4B-Thinking-2507 +train +58 +0 +2 +0 +0 `, `requests without an answer: refused 1, unavailable 1`} {

@@ -21,6 +21,7 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -285,11 +286,16 @@ func (a *Asker) Import(ctx context.Context, blocks []Block, files []string) (n I
 			n.Known++
 			return nil
 		}
-		n.Failed++
+		if n.Failed++; n.Failed == 1 {
+			a.plan.Options.Log.Warn("a request failed", "err", failure)
+		}
 		return a.rollouts.ImportFailure(begun, ended, f)
 	})
 	a.read = nil // what was known is out of date
-	return n, errors.Join(err, a.rollouts.Sync(context.WithoutCancel(ctx)))
+	if err := errors.Join(err, a.rollouts.Sync(context.WithoutCancel(ctx))); err != nil {
+		return n, err
+	}
+	return n, a.sayCounted(ctx, all)
 }
 
 // parseID reads a custom id; of what is none it makes one that no answer has.
@@ -332,7 +338,7 @@ func eachResult(ctx context.Context, files []string, do func(at int64, r *result
 					case fault != nil && errors.Is(err, io.EOF):
 						fault = errors.New("the last line ends in the middle: was the batch stopped? Run its shard again, or remove the line")
 					case fault != nil:
-						fault = fmt.Errorf("not a line of batch results (%w)", fault)
+						fault = fmt.Errorf("not a line of batch results (%w)", lines.Worded(fault))
 					case r.Response == nil && null(r.Error):
 						fault = errors.New("holds neither a response nor an error: is this the file of results and not the shard of requests?")
 					default:
