@@ -525,6 +525,13 @@ func TestTokensThatNobodyCountedAreSaid(t *testing.T) {
 		if err := e.Gather(t.Context(), []Block{{[]routing.Expert{one}, routing.Test, sevens(4), 1}}); err != nil {
 			t.Fatal(err)
 		}
+		router := experts.Endpoint{Expert: routing.Expert{ID: "router", Model: "m", MaxTokens: 500}, URL: server.URL + "/v1"}
+		if _, err := (Servers{e}).Ask(t.Context(), router, spec.Sampling{}, []experts.Ask{{Text: "Who?", Seed: 1}}); err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(log.String(), "expert=router split=routing \"counted here\"=1 of=1\n"); said == counts {
+			t.Errorf("servers count %t: %q", counts, log.String())
+		}
 		if said := strings.Contains(log.String(), "and dollars follow from that") && strings.Contains(log.String(), "expert=one split=test \"counted here\"=4 of=4\n"); said == counts {
 			t.Errorf("servers count %t: %q", counts, log.String())
 		}

@@ -142,6 +142,9 @@ func (s Servers) Ask(ctx context.Context, m experts.Endpoint, sampling spec.Samp
 		if err := a.gather(ctx, "asking "+m.Model, []queue{q}); err != nil {
 			return nil, err
 		}
+		if err := a.sayCounted(ctx, []*wants{{expert: m.Expert, scope: scope}}); err != nil {
+			return nil, err
+		}
 	}
 	if first != nil {
 		return nil, fmt.Errorf("%w: %d of %d decisions of %s are not to be had, the first because: %w; what was answered is kept", steps.ErrIncomplete, failed, len(asks), m.Model, first)

@@ -172,7 +172,7 @@ func (h *HTTP) fetch(ctx context.Context, s *server, method, address string, sen
 	begun := time.Now()
 	response, body, err := h.carry(ctx, s, method, address, send)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = late(fmt.Sprintf("%s did not answer within %s", address, time.Since(begun).Round(time.Second)))
+		err = late(fmt.Sprintf("%s did not answer within %s: is the server well, and is the url right?", address, time.Since(begun).Round(time.Second)))
 	}
 	return response, body, err
 }

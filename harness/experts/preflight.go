@@ -145,8 +145,8 @@ func (h *HTTP) look(ctx context.Context, e *expert, s *server, most time.Duratio
 		}
 		waited, pause := time.Since(begun), max(wait, t.after)
 		if t.class != Unavailable && t.class != Limited || waited+pause > most {
-			after := ""
-			if waited > time.Second {
+			after, late := "", late("")
+			if waited > time.Second && !errors.As(t.err, &late) {
 				after = fmt.Sprintf(" after %s", waited.Round(time.Second))
 			}
 			if t.after > 0 {
@@ -154,6 +154,8 @@ func (h *HTTP) look(ctx context.Context, e *expert, s *server, most time.Duratio
 			}
 			text := fmt.Sprintf("%s: %s%s", s.base, line(t.err.Error(), s.key), after)
 			switch {
+			case late != "":
+				text = string(late)
 			case t.class == Key:
 				text += ": " + h.advice(e, t)
 			case t.class == Model: // the list itself is not there
