@@ -477,6 +477,25 @@ func TestALoadingServerIsWaitedFor(t *testing.T) {
 	})
 }
 
+// A run that is stopped while a server is down does not say that the server is back.
+func TestNobodyIsSaidToBeReadyAtTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		h, err := experts.NewHTTP([]experts.Endpoint{{Expert: routing.Expert{ID: "e", Model: "m", MaxTokens: 10}, URL: "http://a.example/v1"}},
+			experts.HTTPOptions{Log: slog.New(slog.NewTextHandler(&log, nil)), Transport: carrier(func(*http.Request) (*http.Response, error) { return nil, refusedConnection() })})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		ask(ctx, h, newBook(t), 1)
+		h.Close()
+		if !strings.Contains(log.String(), "waiting for a server that is down") || strings.Contains(log.String(), "ready again") {
+			t.Error(log.String())
+		}
+	})
+}
+
 // A server that asks to be left alone for longer than it is waited for is not waited for at all.
 func TestPreflightWaitsNoLongerThanItMay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -265,7 +265,7 @@ func (h *HTTP) probe(s *server) {
 			why := h.health(h.ctx, s)
 			h.mu.Lock()
 			if why == nil || h.ctx.Err() != nil {
-				if s.state == loading || s.state == down {
+				if why == nil && (s.state == loading || s.state == down) {
 					h.turns(s, ready, "")
 				}
 				if s.refusals == 0 && s.state == ready {
