@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -116,6 +117,9 @@ func tryCommand() *cli.Command {
 			}
 			name, err := starting.Name(c.String("name"), folder)
 			if err != nil {
+				return err
+			}
+			if err := cmp.Or(checkFolder(folder, "into"), checkFolder(c.String("out"), "out")); err != nil {
 				return err
 			}
 			how := starting.Live{MaxTokens: c.Int("answer-tokens"), Runs: c.Int("runs")}
