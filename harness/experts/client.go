@@ -272,7 +272,7 @@ func (h *HTTP) ask(ctx context.Context, e *expert, q question, hears Attempts) (
 				continue
 			}
 			if len(trouble.head) > 0 {
-				trouble.err = fmt.Errorf("%w, and begins with %q", trouble.err, line(string(trouble.head[:min(len(trouble.head), 100)]), s.key))
+				trouble.err = fmt.Errorf("%w (it begins with %q)", trouble.err, line(string(trouble.head[:min(len(trouble.head), 100)]), s.key))
 			}
 			if tries > 1 {
 				trouble.err = fmt.Errorf("%w, and so or otherwise in each of %d tries", trouble.err, tries)

@@ -151,7 +151,7 @@ func TestFailuresAreOneClearSentence(t *testing.T) {
 		"a body too large":       {413, "", 1, "413 Request Entity Too Large", Refused, true, ErrRefused},
 		"a server that fails":    {500, "", 4, "500 Internal Server Error, and so or otherwise in each of 4 tries", Unavailable, true, ErrUnavailable},
 		"text that is not JSON":  {200, "<html>welcome</html>", 3, "is not what an OpenAI-compatible server sends", Protocol, true, nil},
-		"a page":                 {200, "<!DOCTYPE html>\n<html>sign in</html>", 3, `begins with "<!DOCTYPE html> <html>sign in</html>", and so or otherwise in each of 3 tries: that is a page for people; does url lead to the API?`, Protocol, true, nil},
+		"a page":                 {200, "<!DOCTYPE html>\n<html>sign in</html>", 3, `(it begins with "<!DOCTYPE html> <html>sign in</html>"), and so or otherwise in each of 3 tries: that is a page for people; does url lead to the API?`, Protocol, true, nil},
 		"nothing":                {200, "", 3, "the answer is empty, and so", Protocol, true, nil},
 		"no money":               {402, `{"error":{"message":"Insufficient credits"}}`, 1, "402 Payment Required: Insufficient credits: pay the service that is asked, and the same command goes on", Key, false, ErrMisconfigured},
 		"no money with 200":      {200, `{"error":{"message":"Insufficient credits","code":402}}`, 1, "Insufficient credits: pay the service that is asked, and the same command goes on", Key, false, ErrMisconfigured},
