@@ -189,12 +189,23 @@ func (a *Asker) connect(ctx context.Context, endpoints []experts.Endpoint) (*exp
 	}
 	show := a.plan.Options.Progress.Start("looking at servers of models", len(endpoints))
 	defer show.Done()
+	limited, done := a.plan.Options.Budget.Limit(ctx)
+	defer done()
 	// A server that is down when a run begins is said to be so at once, unless the pool says how long it may take to load.
-	if err := client.Preflight(ctx, o.ServerWait); err != nil {
+	if err := client.Preflight(limited, o.ServerWait); err != nil {
 		client.Close()
+		if why := context.Cause(limited); errors.Is(why, cost.ErrSpent) {
+			err = a.spent(fmt.Errorf("%w, and not all servers were looked at", why))
+		}
 		return nil, err
 	}
 	return client, nil
+}
+
+// spent says that a budget ended a run.
+func (a *Asker) spent(why error) error {
+	usd, tokens := a.plan.Options.Budget.Spent()
+	return fmt.Errorf("%w: %w; all in all %.4g dollars and %d tokens were spent; what was answered is kept, and the same command with another budget goes on", steps.ErrIncomplete, why, usd, tokens)
 }
 
 func (a *Asker) httpOptions() experts.HTTPOptions {

@@ -16,7 +16,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
-	"github.com/entrorouter/entrorouter/harness/steps"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/verify"
 )
@@ -126,8 +125,7 @@ func (a *Asker) gather(ctx context.Context, what string, queues []queue) error {
 	synced := a.rollouts.Sync(context.WithoutCancel(ctx))
 	err := context.Cause(starting)
 	if errors.Is(err, cost.ErrSpent) {
-		usd, tokens := a.plan.Options.Budget.Spent()
-		err = fmt.Errorf("%w: %w; all in all %.4g dollars and %d tokens were spent; what was answered is kept, and the same command with another budget goes on", steps.ErrIncomplete, err, usd, tokens)
+		err = a.spent(err)
 	}
 	return cmp.Or(err, synced)
 }

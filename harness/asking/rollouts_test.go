@@ -474,6 +474,19 @@ func (w failOnWrite) Write(p []byte) (int, error) {
 }
 
 // A client of servers that do not serve would be kept and asked: there is none.
+// A deadline ends the wait for a server as it ends asking.
+func TestADeadlineEndsTheWaitForAServer(t *testing.T) {
+	e := engine(t, "http://127.0.0.1:1", t.TempDir(), 1)
+	e.pool.Asking.ServerWait = 600
+	e.plan.Options.Budget = &cost.Budget{Until: time.Now().Add(100 * time.Millisecond)}
+	ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
+	defer stop()
+	_, err := e.Ask(ctx, one, Block{Split: routing.Train, Problems: sevens(1), Runs: 1})
+	if !errors.Is(err, steps.ErrIncomplete) || !errors.Is(err, cost.ErrSpent) || !strings.Contains(err.Error(), "is past, and not all servers were looked at; all in all 0 dollars") {
+		t.Error(err)
+	}
+}
+
 func TestNobodyIsConnectedToAServerThatIsDown(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
