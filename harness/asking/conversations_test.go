@@ -138,6 +138,37 @@ func TestWhatWasSaidIsNotAskedForAgain(t *testing.T) {
 	}
 }
 
+// Budgets end conversations as they end all else that is asked.
+func TestBudgetsEndConversations(t *testing.T) {
+	for name, c := range map[string]struct {
+		budget *cost.Budget
+		want   string
+	}{
+		"tokens":     {&cost.Budget{Tokens: 1}, "incomplete: the budget is spent: "},
+		"a deadline": {&cost.Budget{Until: time.Now().Add(time.Second)}, "incomplete: the budget is spent: the deadline "},
+	} {
+		server := httptest.NewServer(&asker{})
+		t.Cleanup(server.Close)
+		e := engine(t, server.URL, t.TempDir(), 1)
+		e.plan.Options.Budget = c.budget
+		chat, err := (Servers{e}).Chat(t.Context(), []experts.Endpoint{{Expert: one, URL: server.URL + "/v1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := experts.ChatRequest{Expert: "one", Messages: []experts.Message{{Role: "user", Content: "2+2"}}, MaxTokens: 100}
+		if _, err := chat.Chat(t.Context(), q); err != nil {
+			t.Fatal(name, err)
+		}
+		if !c.budget.Until.IsZero() {
+			time.Sleep(time.Until(c.budget.Until))
+		}
+		q.Seed = 1
+		if _, err := chat.Chat(t.Context(), q); !errors.Is(err, steps.ErrIncomplete) || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
 func TestWhoAsksTheSameAtTheSameTimeWaitsForOneAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release, asked := make(chan struct{}), 0

@@ -145,7 +145,9 @@ func (a *Asker) embed(ctx context.Context, m experts.Endpoint, scope store.Scope
 	case err == nil:
 		return nil
 	case errors.Is(cause, cost.ErrSpent):
-		return fmt.Errorf("%w: %w; what was answered is kept, and the same command with another budget goes on", steps.ErrIncomplete, cause)
+		return a.spent(cause)
+	case errors.Is(err, cost.ErrSpent):
+		return a.spent(err)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &failure):

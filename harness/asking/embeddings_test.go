@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/steps"
@@ -164,6 +165,18 @@ func TestVectorsThatCameAreKept(t *testing.T) {
 	cancel()
 	if _, err := a.Embed(ctx, vectorsAt(s.URL), []string{"another"}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// A budget that is spent on vectors leaves the run incomplete, and with it what came.
+func TestABudgetEndsVectors(t *testing.T) {
+	e := &embedder{}
+	s := httptest.NewServer(e)
+	defer s.Close()
+	a := engine(t, s.URL, t.TempDir(), 1)
+	a.plan.Options.Budget = &cost.Budget{Tokens: 1}
+	if _, err := a.Embed(t.Context(), vectorsAt(s.URL), problemsOf(60)); !errors.Is(err, steps.ErrIncomplete) || !errors.Is(err, cost.ErrSpent) || !strings.Contains(err.Error(), "; all in all ") {
+		t.Error(err)
 	}
 }
 

@@ -36,6 +36,8 @@ func (b *Budget) Begin() error {
 	defer b.mu.Unlock()
 	pending := float64(b.inFlight) / float64(max(1, b.ended)) // of what was spent, so much is under way
 	switch {
+	case !b.Until.IsZero() && !time.Now().Before(b.Until):
+		return b.past()
 	case b.USD > 0 && b.usd*(1+pending) >= b.USD:
 		return fmt.Errorf("%w: %.4g of %.4g dollars, and %d requests were in flight", ErrSpent, b.usd, b.USD, b.inFlight)
 	case b.Tokens > 0 && float64(b.tokens)*(1+pending) >= float64(b.Tokens):
@@ -50,7 +52,11 @@ func (b *Budget) Limit(ctx context.Context) (context.Context, context.CancelFunc
 	if b == nil || b.Until.IsZero() {
 		return context.WithCancel(ctx)
 	}
-	return context.WithDeadlineCause(ctx, b.Until, fmt.Errorf("%w: the deadline %s is past", ErrSpent, b.Until.Format(time.DateTime)))
+	return context.WithDeadlineCause(ctx, b.Until, b.past())
+}
+
+func (b *Budget) past() error {
+	return fmt.Errorf("%w: the deadline %s is past", ErrSpent, b.Until.Format(time.DateTime))
 }
 
 // End is called once after each Begin that returned nil, with what was billed.
