@@ -531,6 +531,66 @@ func TestPreflightDoesNotHang(t *testing.T) {
 	}
 }
 
+// Of the servers of a model one is enough to begin with: the others are looked after and get requests once they are there. One that is there
+// and serves another model is a fault all the same.
+func TestARunBeginsWithTheReplicasThatAreThere(t *testing.T) {
+	for _, c := range []struct {
+		at    time.Duration // when b is there
+		wait  time.Duration
+		model string // that b serves
+		want  string
+	}{{time.Hour, 0, "m", ""}, {time.Hour, 2 * time.Hour, "m", ""}, {0, 0, "x", "http://b.example/v1 does not serve"}, {5 * time.Second, time.Hour, "x", "http://b.example/v1 does not serve"}} {
+		synctest.Test(t, func(t *testing.T) {
+			begin, atB := time.Now(), atomic.Int64{}
+			h := client(t, experts.HTTPOptions{Concurrency: 1, Transport: carrier(func(r *http.Request) (*http.Response, error) {
+				model := "m"
+				if r.URL.Host == "b.example" {
+					if model = c.model; time.Since(begin) < c.at {
+						return nil, refusedConnection()
+					}
+				}
+				if r.URL.Path != "/v1/chat/completions" {
+					return respond(200, `{"data":[{"id":"`+model+`"}]}`), nil
+				}
+				if r.URL.Host == "b.example" {
+					atB.Add(1)
+				}
+				time.Sleep(time.Second)
+				return respond(200, four), nil
+			})}, "http://a.example/v1", "http://b.example/v1")
+			err := h.Preflight(t.Context(), c.wait)
+			if c.want != "" {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%v, want %q", err, c.want)
+				}
+				return
+			}
+			if took := time.Since(begin); err != nil || took > time.Minute {
+				t.Fatalf("%v after %s", err, took)
+			}
+			both := func() {
+				var all sync.WaitGroup
+				for i := range 4 {
+					all.Go(func() {
+						if _, err := ask(t.Context(), h, newBook(t), seed.Seed(i)); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+				all.Wait()
+			}
+			both()
+			if atB.Load() > 0 {
+				t.Error("a server that is not there was asked")
+			}
+			time.Sleep(2 * time.Hour)
+			if both(); atB.Load() == 0 {
+				t.Error("a server that came later was not asked")
+			}
+		})
+	}
+}
+
 // What is wrong before a run is said with what to do about it, at once where no waiting mends it.
 func TestPreflightSaysWhatToDo(t *testing.T) {
 	t.Setenv("MINE", "secret")

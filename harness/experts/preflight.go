@@ -17,40 +17,56 @@ import (
 )
 
 // Preflight asks every server whether it is there, which version it is of, and whether it serves the models that it is to
-// be asked for with room for their token limits. A server that is loading or down is waited for, at most for wait. It reports
-// all faults at once; the error wraps ErrUnavailable, ErrUnknownExpert and ErrMisconfigured where they are the cause.
+// be asked for with room for their token limits. A server that is loading or down is waited for, at most for wait, and no longer than
+// the first of those that have the same models: it is looked after then, and asked once it is there. It reports all faults at once; the error wraps ErrUnavailable, ErrUnknownExpert and ErrMisconfigured where they are the cause.
 func (h *HTTP) Preflight(ctx context.Context, wait time.Duration) error {
 	type served struct {
 		models models
 		err    error
 	}
 	found := map[*server]*served{}
-	done := make(chan struct{})
+	done := make(chan *server)
+	waiting, stop := context.WithCancel(ctx)
+	defer stop()
 	for _, s := range h.all { // all wait at the same time
 		f := &served{}
 		found[s] = f
 		go func() {
 			defer crash.Exit()
-			if f.models, f.err = h.look(ctx, h.whose(s), s, wait); f.err == nil {
+			if f.models, f.err = h.look(waiting, h.whose(s), s, wait); f.err == nil {
 				h.version(ctx, s)
 			}
-			done <- struct{}{}
+			done <- s
 		}()
 	}
+	there := map[*server]bool{}
+	has := func(e *expert) bool { return slices.ContainsFunc(e.servers, func(s *server) bool { return there[s] }) }
 	for range h.all {
-		<-done
+		if s := <-done; found[s].err == nil {
+			there[s] = true
+		}
+		if !slices.ContainsFunc(h.experts, func(e *expert) bool { return !has(e) }) {
+			defer time.AfterFunc(together, stop).Stop()
+		}
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	var faults []error
-	said := map[*server]bool{}
+	said, absent := map[*server]bool{}, map[*server]string{}
 	for _, e := range h.experts {
 		for _, s := range e.servers {
 			f := found[s]
 			if f.err != nil {
 				if e.Embeds && errors.Is(f.err, ErrUnknownExpert) {
 					continue // there is no list of models; the first request tells
+				}
+				slow := errors.Is(f.err, context.Canceled)
+				if has(e) && (slow || errors.Is(f.err, ErrUnavailable)) {
+					if absent[s] = f.err.Error(); slow {
+						absent[s] = "it was not ready when others were"
+					}
+					continue
 				}
 				if !said[s] {
 					faults = append(faults, fmt.Errorf("expert %s: %w", e.ID, f.err))
@@ -63,8 +79,20 @@ func (h *HTTP) Preflight(ctx context.Context, wait time.Duration) error {
 			}
 		}
 	}
-	return errors.Join(faults...)
+	if len(faults) > 0 {
+		return errors.Join(faults...)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for s, why := range absent {
+		h.turns(s, down, why)
+		h.probe(s)
+	}
+	return nil
 }
+
+// together is how long servers are waited for once every model has one that is there.
+const together = 10 * time.Second
 
 // whose is the first expert that a server has.
 func (h *HTTP) whose(s *server) *expert {
