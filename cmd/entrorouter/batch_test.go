@@ -346,7 +346,11 @@ func TestAProblemWithoutAnAnswerIsShown(t *testing.T) {
 			return ""
 		})
 	}
-	er(results...)
+	var told, warned bytes.Buffer
+	code := run(append(append([]string{"entrorouter"}, results...), "--data", filepath.Join(dir, "data"), "--out", filepath.Join(dir, "out")), nil, &told, &warned)
+	if code != exitOK || strings.Count(warned.String(), "\n") != 1 || !strings.Contains(warned.String(), `answered 400 Bad Request: too[1mlong"`) {
+		t.Errorf("exit code %d: %s%s", code, told.String(), warned.String())
+	}
 	er("run", spec, "--figures", "", "--offline")
 	shown := er("show", spec, "--problem", "files-sim-aime25-sim-aime25-00004", "--responses")
 	for _, want := range []string{

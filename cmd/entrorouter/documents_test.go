@@ -200,6 +200,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter plan SPEC --tokens-per-second ID=N", as: "entrorouter plan tiny.yaml --tokens-per-second small=100", why: "it is about servers: what it says of a simulation", exit: 2, prints: `no model of that name is to be asked and has answered nothing yet; those that are: none`},
 	{command: "entrorouter gpu-check --plugin P", exit: 1, why: "no GPU is needed to run the tests: what is missing", as: "entrorouter gpu-check --plugin cuda", prints: `built without XLA`},
 	{command: "entrorouter run lm-learning", as: "entrorouter plan lm-learning", why: "a quarter of an hour: what it does", prints: `to do +fit lm-sft-100 seed=1`},
+	{command: "entrorouter run multiround-curve", as: "entrorouter plan multiround-curve", why: "minutes: what it does", prints: `to do +fit r1-a100-0 seed=1`},
 	{command: "entrorouter run lm-collapse", as: "entrorouter plan lm-collapse", why: "minutes: what it does", prints: `to do +fit lm-r1-a0 seed=1`},
 	{command: "entrorouter run lm-tiny", as: "entrorouter plan lm-tiny", why: "half a minute: what it does", prints: `to do +fit entrorouter seed=1`},
 	{command: "entrorouter plan live-lm", as: "ENTROROUTER_PREFLIGHT=off entrorouter plan live-lm", why: "a disk with less than 10 GB left is another refusal", prints: `(?s)81920 texts \(819M tokens\) written in Stage II and .* models/Qwen3-4B has no weights here`},

@@ -15,8 +15,6 @@ type rowMeans struct {
 	row Row
 	by  []metrics.Point // [benchmarks] of a question
 	all metrics.Point
-
-	portions []portion // by the edges of the hull; nil: of one training
 }
 
 // weighed is what all rows of a sample are measured by under weights.

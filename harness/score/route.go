@@ -16,8 +16,9 @@ import (
 type operatingPoint struct {
 	*weighed
 	*rowMeans
-	*duel     // nil: there is no reference, or it is this row
-	bench int // overall: the average
+	*duel              // nil: there is no reference, or it is this row
+	portions []portion // of its trainings, by the edges of the hull; nil: there is one
+	bench    int       // overall: the average
 }
 
 // overall is the bench of an average.
@@ -41,17 +42,17 @@ func (p operatingPoint) strongest() metrics.Point { return p.points[len(p.Outcom
 func (p operatingPoint) share(r *rowMeans) float64 { return 100 * r.all.Cost / p.strongest().Cost }
 
 // gain is the accuracy above the hull at the same cost, averaged over trainings.
-func (p operatingPoint) gain(r *rowMeans) float64 {
+func (p operatingPoint) gain() float64 {
 	hull := p.hull
-	if r.row.Own {
+	if p.row.Own {
 		hull = p.own
 	}
-	if r.portions == nil {
-		return hull.Gain(r.all)
+	if p.portions == nil {
+		return hull.Gain(p.all)
 	}
 	sum := 0.0
-	for _, of := range r.portions {
-		sum += of.share * hull.Gain(of.under(p.weighed, r.all))
+	for _, of := range p.portions {
+		sum += of.share * hull.Gain(of.under(p.weighed, p.all))
 	}
 	return sum
 }
@@ -77,7 +78,7 @@ func (p operatingPoint) deviation(of func(operatingPoint) float64) float64 {
 // training is the point of one training.
 func (p operatingPoint) training(k int) operatingPoint {
 	of := p.row.training(k)
-	p.rowMeans = p.weighed.of(of)
+	p.rowMeans, p.portions = p.weighed.of(of), nil
 	if p.duel == nil {
 		return p
 	}
@@ -144,7 +145,7 @@ var (
 	accuracy       = Statistic[operatingPoint]{Unit: metrics.Accuracy, Decimals: 3, Range: metrics.Percent, Of: func(p operatingPoint) float64 { return p.at(p.rowMeans).Quality }}
 	dollarsAQuery  = Statistic[operatingPoint]{Unit: metrics.USDPerQuery, Decimals: 8, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.all.Cost }}
 	costShare      = Statistic[operatingPoint]{Unit: units.CostShare, Decimals: 3, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.share(p.rowMeans) }, Without: nothingPaid}
-	hullGain       = Statistic[operatingPoint]{Unit: units.HullGain, Decimals: 3, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.gain(p.rowMeans) }, Without: nothingPaid}
+	hullGain       = Statistic[operatingPoint]{Unit: units.HullGain, Decimals: 3, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.gain() }, Without: nothingPaid}
 	leadOver       = Statistic[operatingPoint]{Unit: units.Lead, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return lead(p.ours, p.weighed, p.all, p.reference.all) }}
 	otherLead      = Statistic[operatingPoint]{Unit: units.OtherLead, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return lead(p.theirs, p.weighed, p.reference.all, p.all) }}
 	everyTraining  = []Statistic[operatingPoint]{accuracy, dollarsAQuery, costShare, hullGain, leadOver, otherLead}
@@ -245,10 +246,10 @@ func (s *Sample) route(list []Statistic[operatingPoint]) []metrics.Measurement {
 		means := make([]*rowMeans, len(s.rows))
 		for i, r := range s.rows {
 			by := w.means[places[i]]
-			means[i] = &rowMeans{row: r, by: by, all: w.overall(by), portions: divided[i]}
+			means[i] = &rowMeans{row: r, by: by, all: w.overall(by)}
 		}
 		for i, r := range means {
-			p := operatingPoint{weighed: w, rowMeans: r}
+			p := operatingPoint{weighed: w, rowMeans: r, portions: divided[i]}
 			if d := duels[i]; d != nil {
 				p.duel = &duel{d.ours, d.theirs, means[reference]}
 			}
