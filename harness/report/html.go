@@ -4,6 +4,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"embed"
 	"encoding/xml"
 	"errors"
@@ -24,8 +25,9 @@ import (
 // HTML writes tables, sheets and figures as elements of one page. What they look like is the page's: they have classes and no
 // styles, apart from those of drawings, which Styles returns when all of them are made. The zero value is ready to use.
 //
-// Classes: a row is ours (none), paper or difference; each with those below it, and each section, is a tbody. Columns of a single
-// benchmark are of class g where the table has an average too, so that a page can fold them.
+// Classes: a row is ours (none), paper or difference; each with those below it, and each section, is a tbody. Leading columns of a single
+// benchmark can be folded by a page where the table has an average too: their headings are of class g, and the table of class keptN, N being
+// how many columns are behind them, so that no cell, of which there are thousands, needs a class.
 type HTML struct {
 	Link func(Row) Link // where numbers of a row lead to; may be nil
 
@@ -71,7 +73,7 @@ type htmlTable struct {
 	Bodies    []htmlBody
 	Notes     []string
 	Above     bool // notes of an earlier table hold here too
-	Folds     bool // some groups can be folded
+	Kept      int  // columns behind those that can be folded; 0: none can
 	Width     int  // columns, with that of the labels
 }
 
@@ -120,16 +122,24 @@ func (h *HTML) Table(t *Table) (template.HTML, error) {
 			h.said[note] = true
 		}
 	}
-	averaged := slices.ContainsFunc(t.Groups, func(g Group) bool { return g.Benchmark == metrics.Average })
+	folds := slices.ContainsFunc(t.Groups, func(g Group) bool { return g.Benchmark == metrics.Average })
 	for i, slots := range t.slots() {
 		g := t.Groups[i]
-		fold := averaged && g.Benchmark != "" && g.Benchmark != metrics.Average
-		out.Folds = out.Folds || fold
-		out.Groups = append(out.Groups, htmlGroup{g.Title, len(slots), fold})
+		folds = folds && g.Benchmark != "" && g.Benchmark != metrics.Average
+		out.Groups = append(out.Groups, htmlGroup{g.Title, len(slots), folds})
 		for _, s := range slots {
-			out.Columns = append(out.Columns, htmlColumn{s.Title, g.Benchmark, fold})
+			out.Columns = append(out.Columns, htmlColumn{s.Title, g.Benchmark, folds})
 			out.Width++
 		}
+	}
+	for _, c := range slices.Backward(out.Columns) {
+		if c.Fold {
+			break
+		}
+		out.Kept++
+	}
+	if out.Kept == len(out.Columns) {
+		out.Kept = 0
 	}
 	for _, l := range t.lines() {
 		if l.role == section {
@@ -149,14 +159,11 @@ func (h *HTML) Table(t *Table) (template.HTML, error) {
 			if l.role == ours && c.role != ours {
 				cell.Class = classOf[c.role]
 			}
-			if out.Columns[k].Fold {
-				cell.Class = strings.TrimSpace(cell.Class + " g")
-			}
 			cell.Leads = line.Link.Href != "" && !line.Link.Name && out.Columns[k].Benchmark != "" && c.role == ours && c.number != "" && c.number != missing
 			line.Cells = append(line.Cells, cell)
 		}
 		line.Named = line.Link.Href != "" && !slices.ContainsFunc(line.Cells, func(c htmlCell) bool { return c.Leads })
-		if l.role != ours && !slices.ContainsFunc(line.Cells, func(c htmlCell) bool { return c.Number != "" && !strings.HasSuffix(c.Class, "g") }) {
+		if behind := line.Cells[len(line.Cells)-cmp.Or(out.Kept, len(line.Cells)):]; l.role != ours && !slices.ContainsFunc(behind, func(c htmlCell) bool { return c.Number != "" }) {
 			line.Class += " g" // nothing is left of it where benchmarks are folded
 		}
 		body.Lines = append(body.Lines, line)
