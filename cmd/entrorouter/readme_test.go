@@ -311,8 +311,8 @@ func TestDifferencesOnThePageOfLanguageModelsAreThoseMeasured(t *testing.T) {
 		{"## Results", "lm-recorded", "rgym_math", 16},
 		{"## With its last layer trained", "lm-last", "rgym_math", 9},
 		{"## Reasoning Gym beyond mathematics", "lm-rgym", "rgym_short", 12},
-		{"### Llama 3.1", "lm-controls", "llama31", 8},
-		{"### Qwen2, GPT-4o mini and o1-mini", "lm-controls", "qwen2_o1mini", 8},
+		{"### Llama 3.1", "lm-controls", "llama31", 9},
+		{"### Qwen2, GPT-4o mini and o1-mini", "lm-controls", "qwen2_o1mini", 9},
 		{"## A fourth: what models of two sizes learn from how many questions", "lm-sizes", "rgym_math", 11},
 		{"## A fifth: what each part of the method does when every weight moves", "lm-full", "rgym_math", 6},
 	} {
