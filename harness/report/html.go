@@ -27,7 +27,7 @@ import (
 //
 // Classes: a row is ours (none), paper or difference; each with those below it, and each section, is a tbody. Leading columns of a single
 // benchmark can be folded by a page where the table has an average too: their headings are of class g, and the table of class keptN, N being
-// how many columns are behind them, so that no cell, of which there are thousands, needs a class.
+// how many columns are behind them, mostKept at most, so that no cell, of which there are thousands, needs a class.
 type HTML struct {
 	Link func(Row) Link // where numbers of a row lead to; may be nil
 
@@ -138,8 +138,14 @@ func (h *HTML) Table(t *Table) (template.HTML, error) {
 		}
 		out.Kept++
 	}
-	if out.Kept == len(out.Columns) {
+	if out.Kept > mostKept || out.Kept == len(out.Columns) {
 		out.Kept = 0
+		for i := range out.Groups {
+			out.Groups[i].Fold = false
+		}
+		for i := range out.Columns {
+			out.Columns[i].Fold = false
+		}
 	}
 	for _, l := range t.lines() {
 		if l.role == section {
@@ -177,6 +183,9 @@ func (h *HTML) Table(t *Table) (template.HTML, error) {
 	}
 	return fill("table", out)
 }
+
+// mostKept is the most columns behind some that can be folded: a page has a rule for each number of them.
+const mostKept = 6
 
 // classOf has the class of a role; ours has none.
 var classOf = map[role]string{paper: "paper", difference: "difference"}

@@ -47,6 +47,36 @@ func TestANoteIsSaidOnceInASection(t *testing.T) {
 	}
 }
 
+// Columns of single benchmarks before an average can be folded, if a page has a rule for as many as are behind them: then headings say so, and
+// else nothing does.
+func TestLeadingBenchmarksCanBeFolded(t *testing.T) {
+	for _, c := range []struct {
+		benchmarks []string
+		average    int // columns
+		want       string
+	}{
+		{[]string{"a", "b"}, 2, "numbers kept2"},
+		{[]string{"a"}, mostKept, fmt.Sprint("numbers kept", mostKept)},
+		{[]string{"a"}, mostKept + 1, "numbers"},
+		{nil, 2, "numbers"},
+	} {
+		table := &Table{Name: "x", Caption: "x", Head: "Method", Rows: []Row{{Label: "Random"}}}
+		for _, b := range c.benchmarks {
+			table.Groups = append(table.Groups, Group{Title: b, Benchmark: b, Columns: []Column{{Title: "Acc."}}})
+		}
+		table.Groups = append(table.Groups, Group{Title: "Avg.", Benchmark: metrics.Average, Columns: make([]Column, c.average)})
+		table.Rows[0].Cells = make([]Cell, len(c.benchmarks)+c.average)
+		text, err := (&HTML{}).Table(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folds := c.want != "numbers"
+		if !strings.Contains(string(text), `<table class="`+c.want+`"`) || strings.Contains(string(text), "every benchmark") != folds || strings.Count(string(text), `<th class="g"`) != map[bool]int{true: 2 * len(c.benchmarks)}[folds] {
+			t.Errorf("%d benchmarks and %d columns of an average: want class %q\n%s", len(c.benchmarks), c.average, c.want, text)
+		}
+	}
+}
+
 // Whatever a long line is, it keeps its ends and some of its corners in their order, and passes those that it leaves out where nobody sees that.
 // What is short, and a corner that sticks out, stay.
 func TestLongLinesLoseCornersThatNobodySees(t *testing.T) {
