@@ -282,45 +282,36 @@ func (a *Asker) Gather(ctx context.Context, blocks []Block) error {
 	return cmp.Or(a.sayRepeated(ctx, all), a.sayCounted(ctx, all))
 }
 
-// mostRepeated is the share of answers that may repeat others before it is said: a server that leaves seeds or the temperature
-// unread, or a proxy that remembers answers, gives pass rates of fewer samples than they seem.
-const mostRepeated = 0.005
-
-// sayRepeated warns of models that give the same text again and again where they are to draw.
+// sayRepeated warns of models that give the same text again and again where they are to draw: a server that leaves seeds or the
+// temperature unread, or a proxy that remembers answers, gives pass rates of fewer samples than they seem.
 func (a *Asker) sayRepeated(ctx context.Context, all []*wants) error {
-	for _, m := range all {
-		if m.expert.Sampling.Temperature == 0 && m.expert.Sampling.LeaveOut == "" {
-			continue
-		}
-		n, repeated, err := a.rollouts.Repeated(ctx, m.scope)
-		if err != nil {
-			return err
-		}
-		if float64(repeated) > mostRepeated*float64(n) {
-			a.plan.Options.Log.Warn("answers repeat another one to the same problem, byte for byte: does the server read seed and temperature?",
-				"expert", m.expert.ID, "split", m.scope.Split, "repeated", repeated, "of", n)
-		}
-	}
-	return nil
+	drawn := slices.DeleteFunc(slices.Clone(all), func(m *wants) bool {
+		return m.expert.Sampling.Temperature == 0 && m.expert.Sampling.LeaveOut == ""
+	})
+	return a.sayMany(ctx, drawn, a.rollouts.Repeated, "repeated", "answers repeat another one to the same problem, byte for byte: does the server read seed and temperature?")
 }
 
 // sayCounted warns of models whose servers do not say how many tokens answers have.
 func (a *Asker) sayCounted(ctx context.Context, all []*wants) error {
+	return a.sayMany(ctx, all, a.rollouts.Counted, "counted here", "the server does not say how many tokens answers have, or says what cannot be: they are taken for four bytes each, and dollars follow from that")
+}
+
+// few is the share of a model's answers that something may be true of before it is said.
+const few = 0.005
+
+// sayMany warns of models with more than a few answers that count finds among all of theirs, under what those are called.
+func (a *Asker) sayMany(ctx context.Context, all []*wants, count func(context.Context, store.Scope) (answers, found int64, err error), called, text string) error {
 	for _, m := range all {
-		n, here, err := a.rollouts.Counted(ctx, m.scope)
+		n, found, err := count(ctx, m.scope)
 		if err != nil {
 			return err
 		}
-		if float64(here) > mostCounted*float64(n) {
-			a.plan.Options.Log.Warn("the server does not say how many tokens answers have, or says what cannot be: they are taken for four bytes each, and dollars follow from that",
-				"expert", m.expert.ID, "split", m.scope.Split, "counted here", here, "of", n)
+		if float64(found) > few*float64(n) {
+			a.plan.Options.Log.Warn(text, "expert", m.expert.ID, "split", m.scope.Split, called, found, "of", n)
 		}
 	}
 	return nil
 }
-
-// mostCounted is the share of answers whose tokens may be counted here before it is said.
-const mostCounted = 0.005
 
 // Ask returns the graded rollouts of one model of a block, [len(problems)][runs], after Gather. What is stored but not graded
 // by this verifier against this answer is graded from its text. What is not to be had is Unanswered.
