@@ -223,8 +223,14 @@ outputs:
 	if got := strings.Count(csv, "\n"); got != 1+3*2*30+3*3 || !strings.Contains(csv, "\na,sft,loss,entrorouter,29,") {
 		t.Errorf("the figure shows %d lines:\n%s", got, csv)
 	}
-	if caption := files["constants/training-toy.txt"]; !strings.Contains(caption, "Lines are means of the 5 folds of 2 partitions, each a training of its own, and bands their range; a stage is as long as the shortest of them, and a stage of more than 50 steps is averaged") {
+	if caption := files["constants/training-toy.txt"]; !strings.Contains(caption, "Lines are means of the 5 folds of 2 partitions, each a training of its own, and bands their range; a stage is as long as the shortest of them, and a stage of more than 50 steps is averaged") || !strings.Contains(caption, "A group is idle") {
 		t.Error(caption)
+	}
+	exact := strings.Replace(rows, "grpo: {steps: 3}", "grpo: {steps: 3, estimator: exact}", 1) + "  - {kind: training}\n"
+	dir, _ = toy.Folder(t, "", exact)
+	_, files = drawn(t, runFile(t, filepath.Join(dir, "constants.yaml"), Options{Out: filepath.Join(dir, "out"), Data: dir}))
+	if csv, caption := files["constants/training-toy.csv"], files["constants/training-toy.txt"]; !strings.Contains(csv, "\nd,grpo,reward,") || strings.Contains(csv, "\nf,") || strings.Contains(caption, "group") {
+		t.Errorf("of the exact gradient: %s\n%s", caption, csv)
 	}
 }
 

@@ -40,12 +40,10 @@ func (r *Run) paretoFigures(o spec.Output, paper published) ([]*report.Figure, e
 		Rows:      len(x.Methods),
 	}
 	plane := func(l report.ParetoLayout, name string, of inPool, at ...metrics.Key) (*report.Figure, error) {
-		pool := of.Pool
 		l.Gain, l.Wide, l.Before = units.HullGain, o.Wide, r.Before
 		if i := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.ReferenceRow }); i >= 0 {
 			l.Reference = r.label(x.Methods[i])
 		}
-		fixed := map[string]bool{}
 		for _, m := range r.shown(nil) {
 			mark := report.Mark{Label: r.label(m), Look: looks[m.RowID()], Keys: append(slices.Clone(at), metrics.Keys("method", m.RowID())...)}
 			if x.Recorded() {
@@ -54,15 +52,10 @@ func (r *Run) paretoFigures(o spec.Output, paper published) ([]*report.Figure, e
 			switch {
 			case len(r.Measurements.Where(mark.Keys...)) == 0: // a row of hindsight, which needs answers and not probabilities
 			case methods.Fixed(m.Name):
-				id, _ := r.asks(m, pool)
-				fixed[id] = true
 				l.Experts = append(l.Experts, mark)
 			case o.Rows == nil || slices.Contains(o.Rows, m.RowID()):
 				l.Methods = append(l.Methods, mark)
 			}
-		}
-		if n := len(pool.Experts); len(fixed) < n {
-			return nil, fmt.Errorf("%w: output %s: the hull needs a row fixed of each of the %d experts of pool %s; spec %s has %d", spec.ErrUsage, o.File, n, pool.Name, x.Name, len(fixed))
 		}
 		if point, ok := paper.reference(); ok && o.Paper {
 			point.Look = looks[methods.ReferenceRow]
@@ -187,19 +180,15 @@ func (r *Run) foldSweeps(o spec.Output) ([]*report.Figure, error) {
 	return figures, nil
 }
 
-// CheckSweep says whether a sweep can be drawn: an experiment that would end in one that cannot does not begin. The error
-// wraps spec.ErrUsage where the output is at fault.
-func CheckSweep(r *spec.Resolved, o spec.Output) error {
-	_, err := (&Run{Spec: r}).sweepLayout(o, "")
+// sweepNeeds fails where the rows of a sweep do not have its number.
+func (r *Run) sweepNeeds(o spec.Output) error {
+	_, err := r.sweepLayout(o, "")
 	return err
 }
 
 // sweepLayout needs no measurement. pool is that of a recording.
 func (r *Run) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, err error) {
 	x := &r.Spec.Experiment
-	if x.Collapse != nil {
-		return l, fmt.Errorf("%w: output %s: a sweep needs protocol split or folds; spec %s has protocol %s", spec.ErrUsage, o.File, x.Name, x.Protocol)
-	}
 	l = report.SweepLayout{Name: o.File, Axis: o.Axis, Log: o.Log, Panels: []report.Quantity{
 		{Unit: metrics.Accuracy, Label: "Accuracy (%)"},
 		{Unit: units.HullGain, Label: "Hull gain (points)", Zero: true},

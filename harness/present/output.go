@@ -11,8 +11,11 @@ import (
 // package report, and a line in outputs.
 type output struct {
 	kind       string
-	printed    bool // its tables are shown on the terminal
-	difficulty bool // it shows how difficult test problems are, which takes a profile of them
+	printed    bool                              // its tables are shown on the terminal
+	difficulty bool                              // it shows how difficult test problems are, which takes a profile of them
+	protocols  []string                          // of experiments that it is of; nil: of all
+	reads      []string                          // keys of the spec's output that it reads, besides kind, file and number
+	needs      func(r *Run, o spec.Output) error // what else the spec must have; it reads measurements only where there are some
 	tables     func(r *Run, o spec.Output, paper published) ([]*report.Table, error)
 	figures    func(r *Run, o spec.Output, paper published) ([]*report.Figure, error)
 	text       func(r *Run, o spec.Output) (string, error) // what Conclude prints

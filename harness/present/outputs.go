@@ -11,19 +11,20 @@ import (
 )
 
 func outputs() []output {
+	const split, folds, collapse = "split", "folds", "collapse" // protocols
 	return []output{
-		{kind: "table", printed: true, tables: (*Run).tables},
-		{kind: "metrics", difficulty: true, tables: (*Run).metricsTables}, // not printed: the main tables fill a screen
-		{kind: "routing-distribution", difficulty: true, figures: (*Run).distributionFigure},
-		{kind: "collapse", figures: (*Run).collapseFigure},
-		{kind: "pareto", figures: (*Run).paretoFigures},
-		{kind: "sweep", figures: (*Run).sweepFigures},
-		{kind: "seeds", figures: (*Run).seedsFigure},
-		{kind: "training", figures: (*Run).trainingFigures},
-		{kind: "rounds", figures: (*Run).roundsFigure},
-		{kind: "calibration", figures: (*Run).calibrationFigure},
-		{kind: "phase", figures: (*Run).phaseFigure},
-		{kind: kindVerdict, text: (*Run).verdictText},
+		{kind: "table", printed: true, protocols: []string{split, folds}, tables: (*Run).tables},
+		{kind: "metrics", difficulty: true, protocols: []string{split}, tables: (*Run).metricsTables}, // not printed: the main tables fill a screen
+		{kind: "routing-distribution", difficulty: true, protocols: []string{split}, reads: []string{"paper"}, needs: (*Run).distributionNeeds, figures: (*Run).distributionFigure},
+		{kind: "collapse", protocols: []string{collapse}, figures: (*Run).collapseFigure},
+		{kind: "pareto", protocols: []string{split, folds}, reads: []string{"rows", "paper", "wide"}, needs: (*Run).hullNeeds, figures: (*Run).paretoFigures},
+		{kind: "sweep", protocols: []string{split, folds}, reads: []string{"param", "axis", "log", "paper", "series"}, needs: (*Run).sweepNeeds, figures: (*Run).sweepFigures},
+		{kind: "seeds", protocols: []string{split}, reads: []string{"rows"}, needs: (*Run).seedsNeed, figures: (*Run).seedsFigure},
+		{kind: "training", protocols: []string{split, folds}, reads: []string{"rows"}, figures: (*Run).trainingFigures},
+		{kind: "rounds", protocols: []string{split}, reads: []string{"series"}, needs: (*Run).roundsNeed, figures: (*Run).roundsFigure},
+		{kind: "calibration", protocols: []string{split}, figures: (*Run).calibrationFigure},
+		{kind: "phase", protocols: []string{collapse}, figures: (*Run).phaseFigure},
+		{kind: kindVerdict, protocols: []string{split, folds}, reads: []string{"rows"}, needs: (*Run).verdictNeeds, text: (*Run).verdictText},
 	}
 }
 
@@ -40,14 +41,25 @@ func ShowsDifficulty(kind string) bool {
 	return slices.ContainsFunc(outputs(), func(of output) bool { return of.kind == kind && of.difficulty })
 }
 
-// output draws one output.
-func (r *Run) output(o spec.Output, paper published) (d Output, err error) {
+// kindOf is the kind that an output names.
+func kindOf(o spec.Output) (output, error) {
 	at := slices.IndexFunc(outputs(), func(of output) bool { return of.kind == o.Kind })
 	if at < 0 {
-		return d, fmt.Errorf("%w: unknown output kind %q; known: %s", spec.ErrUsage, o.Kind, strings.Join(Kinds(), ", "))
+		return output{}, fmt.Errorf("%w: unknown output kind %q; known: %s", spec.ErrUsage, o.Kind, strings.Join(Kinds(), ", "))
 	}
-	of := outputs()[at]
+	return outputs()[at], nil
+}
+
+// output draws one output.
+func (r *Run) output(o spec.Output, paper published) (d Output, err error) {
+	of, err := kindOf(o)
+	if err != nil {
+		return d, err
+	}
 	o.File = File(r.Spec.Experiment.Name, o.File)
+	if err := r.check(of, o); err != nil {
+		return d, err
+	}
 	d.File, d.printed = o.File, of.printed
 	switch {
 	case of.tables != nil:

@@ -16,19 +16,27 @@ import (
 // RoundsStage is the key stage of the curves of multi-round routers.
 const RoundsStage = "rounds"
 
-// roundsFigure draws what training did to calling: a column of panels of each series of the output.
-func (r *Run) roundsFigure(o spec.Output, _ published) ([]*report.Figure, error) {
-	l := report.RoundsLayout{Name: o.File, Stage: RoundsStage}
-	var anchored bool
+// roundsNeed fails where a figure of rounds has no columns, or has rows that are not trained so.
+func (r *Run) roundsNeed(o spec.Output) error {
+	l, _, err := r.roundsLayout(o)
+	if err == nil && l.Columns == nil && !slices.ContainsFunc(r.Spec.Experiment.Methods, func(m spec.Method) bool { return r.unfit(m.RowID()) }) {
+		err = fmt.Errorf("%w: output %s: a figure of rounds has a column of panels for each of its series; name one, with its rows", spec.ErrUsage, o.File)
+	}
+	return err
+}
+
+// roundsLayout needs no measurement; anchored says whether a row is.
+func (r *Run) roundsLayout(o spec.Output) (l report.RoundsLayout, anchored bool, err error) {
+	l = report.RoundsLayout{Name: o.File, Stage: RoundsStage}
 	for _, s := range o.Series {
 		c := report.RoundsColumn{Title: s.Label}
 		for _, m := range r.shown(s.Rows) {
 			a, ok, err := methods.AskerOf(m)
 			if err != nil {
-				return nil, err
+				return l, false, err
 			}
 			if !ok {
-				return nil, fmt.Errorf("%w: output %s: row %s is no multi-round router that is trained here; a figure of rounds shows routerr1 and xrouter", spec.ErrUsage, o.File, m.RowID())
+				return l, false, fmt.Errorf("%w: output %s: row %s is no multi-round router that is trained here; a figure of rounds shows routerr1 and xrouter", spec.ErrUsage, o.File, m.RowID())
 			}
 			label := fmt.Sprintf("%s, a = %s", a.Reward, metrics.Decimal(a.Assimilation))
 			if a.Anchored {
@@ -41,13 +49,15 @@ func (r *Run) roundsFigure(o spec.Output, _ published) ([]*report.Figure, error)
 			l.Columns = append(l.Columns, c)
 		}
 	}
-	if l.Columns == nil {
-		if slices.ContainsFunc(r.Spec.Experiment.Methods, func(m spec.Method) bool { return r.unfit(m.RowID()) }) {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("%w: output %s: a figure of rounds has a column of panels for each of its series; name one, with its rows", spec.ErrUsage, o.File)
+	return l, anchored, nil
+}
+
+// roundsFigure draws what training did to calling: a column of panels of each series of the output; nil if no row could be fitted.
+func (r *Run) roundsFigure(o spec.Output, _ published) ([]*report.Figure, error) {
+	l, anchored, err := r.roundsLayout(o)
+	if err != nil || l.Columns == nil {
+		return nil, err
 	}
-	var err error
 	if l.Caption, err = caption("rounds caption", struct {
 		words
 		Points   int

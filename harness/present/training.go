@@ -60,10 +60,19 @@ func (r *Run) trainingFigure(name string, rows []string, pool spec.Pool) (*repor
 	if l.Caption, err = caption("training caption", struct {
 		inPool
 		Points int
-	}{r.inPool(pool, metrics.BothStrata), units.CurvePoints}); err != nil {
+		Groups bool // Stage II of a shown row draws groups
+	}{r.inPool(pool, metrics.BothStrata), units.CurvePoints, slices.ContainsFunc(r.shown(rows), r.drawsGroups)}); err != nil {
 		return nil, err
 	}
 	return report.Training(l, r.Measurements)
+}
+
+// drawsGroups says whether Stage II of a row was measured to draw groups of rollouts, as the exact gradient does not.
+func (r *Run) drawsGroups(m spec.Method) bool {
+	return slices.ContainsFunc(r.Measurements.Where(metrics.Keys("method", m.RowID(), "stage", "grpo")...), func(line metrics.Measurement) bool {
+		_, ok := line.Value(units.ZeroGroups)
+		return ok
+	})
 }
 
 // seedsFigure draws the training seeds of rows beside the interval of their mean.

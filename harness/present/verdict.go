@@ -190,9 +190,6 @@ func (v Verdict) lines(b *strings.Builder) {
 
 // verdict judges the rows of a pool; rows are the ids of the routers.
 func (r *Run) verdict(pool spec.Pool, rows []string) (v Verdict, err error) {
-	if len(rows) == 0 {
-		return v, fmt.Errorf("%w: spec %s: an output of kind verdict names the routers that it is about: rows: [logistic, entrorouter]", spec.ErrUsage, r.Spec.Experiment.Name)
-	}
 	var ids []string
 	strongest := 0 // index into experts
 	for _, m := range r.Spec.Experiment.Methods {
@@ -216,9 +213,6 @@ func (r *Run) verdict(pool spec.Pool, rows []string) (v Verdict, err error) {
 		if ids, v.experts = append(ids, id), append(v.experts, j); j.Accuracy.Number > v.experts[strongest].Accuracy.Number {
 			strongest = len(ids) - 1
 		}
-	}
-	if len(ids) != len(pool.Experts) {
-		return v, fmt.Errorf("%w: spec %s: an output of kind verdict needs a row of kind fixed for every expert of pool %s, which has %d, and finds %d", spec.ErrUsage, r.Spec.Experiment.Name, pool.Name, len(pool.Experts), len(ids))
 	}
 	v.Routers, v.Strongest, v.strongest = len(v.routers), ids[strongest], v.experts[strongest]
 	for i := range v.routers {

@@ -82,13 +82,6 @@ func newFolds(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	case o.Data == "":
 		return nil, fmt.Errorf("%w: spec %s reads recorded outcomes; say in which folder with --data DIR", spec.ErrUsage, x.Name)
 	}
-	for _, out := range x.Outputs {
-		if out.Kind == "sweep" {
-			if err := present.CheckSweep(r, out); err != nil {
-				return nil, err
-			}
-		}
-	}
 	run, err := begin(r, o)
 	if err != nil {
 		return nil, err

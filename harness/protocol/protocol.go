@@ -13,6 +13,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -20,6 +21,9 @@ import (
 
 // Open opens the store and plans every step of an experiment.
 func Open(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, error) {
+	if err := present.Check(r); err != nil {
+		return nil, err
+	}
 	switch r.Experiment.Protocol {
 	case "folds":
 		return newFolds(ctx, r, o)

@@ -136,16 +136,6 @@ func (e *experiment) plan(ctx context.Context) error {
 			}
 		}
 	}
-	for i, o := range x.Outputs {
-		if o.Kind == "sweep" {
-			if err := present.CheckSweep(e.Spec, o); err != nil {
-				return err
-			}
-		}
-		if o.Kind == "routing-distribution" && !slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.ReferenceRow }) {
-			return fmt.Errorf("%w: spec %s: outputs[%d]: a routing-distribution shows the row %q, which methods does not have", spec.ErrUsage, x.Name, i, methods.ReferenceRow)
-		}
-	}
 	if err := e.planFits(); err != nil {
 		return err
 	}

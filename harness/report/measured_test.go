@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -37,6 +39,10 @@ func TestTheTrainingFigure(t *testing.T) {
 		t.Fatal(err)
 	}
 	files(t, f)
+	exact := regexp.MustCompile(` \d+ zero-groups-%`).ReplaceAllString(curvesText(), "") // which draws no groups
+	if f, err := Training(l, setOf(t, exact)); err != nil || slices.ContainsFunc(f.records, func(r []string) bool { return r[0] == "f" }) {
+		t.Errorf("figure %v, error %v", f, err)
+	}
 	l.Methods = l.Methods[1:]
 	if _, err := Training(l, setOf(t, curvesText())); err == nil || !strings.Contains(err.Error(), "no curve of stage grpo in reward") {
 		t.Errorf("error %v", err)

@@ -53,10 +53,11 @@ func Training(l TrainingLayout, set *metrics.Set) (*Figure, error) {
 		return nil, fmt.Errorf("figure %q: no row to show", l.Name)
 	}
 	r := collapseReader{set: set}
-	panels := trainingPanels(l.Expert.Label)
-	lines := make([][]series, len(panels))
+	var panels []trainingPanel
+	var lines [][]series
 	records := [][]string{{"panel", "stage", "quantity", "row", "step", "value", "low", "high"}}
-	for i, p := range panels {
+	for _, p := range trainingPanels(l.Expert.Label) {
+		var of []series
 		for k, m := range l.Methods {
 			s := series{label: m.Label, color: category(k), dashes: dash(k), first: m.Value == l.First}
 			expert := ""
@@ -73,11 +74,15 @@ func Training(l TrainingLayout, set *metrics.Set) (*Figure, error) {
 			for _, q := range s.points {
 				records = append(records, []string{p.title[1:2], p.stage, p.Unit, m.Label, number(q.x), number(q.y), number(q.low), number(q.high)})
 			}
-			lines[i] = append(lines[i], s) // Stage I alone has no points in Stage II
+			of = append(of, s) // Stage I alone has no points in Stage II
 		}
-		if !slices.ContainsFunc(lines[i], func(s series) bool { return len(s.points) > 1 }) {
+		switch drawn := slices.ContainsFunc(of, func(s series) bool { return len(s.points) > 1 }); {
+		case !drawn && p.Unit == units.ZeroGroups: // the exact gradient draws no groups
+			continue
+		case !drawn:
 			r.errs = append(r.errs, fmt.Errorf("no curve of stage %s in %s", p.stage, p.Unit))
 		}
+		panels, lines = append(panels, p), append(lines, of)
 	}
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, fmt.Errorf("figure %q: %w", l.Name, err)

@@ -1,0 +1,100 @@
+// What a spec's outputs need, which is looked at before anything is measured.
+
+package present
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/methods"
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/spec"
+)
+
+// Check says whether the outputs of an experiment can be drawn: one that would end in an output that cannot does not begin. The
+// error wraps spec.ErrUsage where an output is at fault.
+func Check(r *spec.Resolved) error {
+	run := &Run{Spec: r}
+	for _, o := range r.Experiment.Outputs {
+		of, err := kindOf(o)
+		if err != nil {
+			return err
+		}
+		o.File = File(r.Experiment.Name, o.File)
+		if err := run.check(of, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check says whether the spec has what an output needs, and the output no key that its kind does not read.
+func (r *Run) check(of output, o spec.Output) error {
+	x := &r.Spec.Experiment
+	if !slices.Contains(of.protocols, x.Protocol) && of.protocols != nil {
+		return fmt.Errorf("%w: output %s: kind %s needs protocol %s; spec %s has protocol %s", spec.ErrUsage, o.File, o.Kind, strings.Join(of.protocols, " or "), x.Name, x.Protocol)
+	}
+	for _, key := range []struct {
+		name string
+		set  bool
+	}{{"rows", o.Rows != nil}, {"param", o.Param != ""}, {"axis", o.Axis != ""}, {"log", o.Log}, {"paper", o.Paper}, {"wide", o.Wide}, {"series", o.Series != nil}} {
+		if key.set && !slices.Contains(of.reads, key.name) {
+			return fmt.Errorf("%w: output %s: kind %s does not read %s; leave it out", spec.ErrUsage, o.File, o.Kind, key.name)
+		}
+	}
+	if of.needs == nil {
+		return nil
+	}
+	return of.needs(r, o)
+}
+
+// hullNeeds fails without a row of every expert, measured where there are measurements.
+func (r *Run) hullNeeds(o spec.Output) error {
+	for _, pool := range r.Spec.Pools {
+		fixed := map[string]bool{}
+		for _, m := range r.Spec.Experiment.Methods {
+			id, ok := r.asks(m, pool)
+			if ok && (r.Measurements == nil || len(r.Measurements.Where(metrics.Keys("pool", pool.Name, "method", m.RowID())...)) > 0) {
+				fixed[id] = true
+			}
+		}
+		if n := len(pool.Experts); len(fixed) < n {
+			return fmt.Errorf("%w: output %s: the hull needs a row fixed of each of the %d experts of pool %s; spec %s has %d", spec.ErrUsage, o.File, n, pool.Name, r.Spec.Experiment.Name, len(fixed))
+		}
+	}
+	return nil
+}
+
+// seedsNeed fails where no row is trained more than once.
+func (r *Run) seedsNeed(o spec.Output) error {
+	x := &r.Spec.Experiment
+	seeded := slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return methods.Seeded(m.Name) })
+	if o.Rows == nil && (len(x.Evaluate.Seeds) < 2 || !seeded) {
+		return fmt.Errorf("%w: output %s: no row of spec %s was trained with more than one seed; name more in evaluate.seeds", spec.ErrUsage, o.File, x.Name)
+	}
+	return nil
+}
+
+// distributionNeeds fails without the row that is shown.
+func (r *Run) distributionNeeds(o spec.Output) error {
+	x := &r.Spec.Experiment
+	if !slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.ReferenceRow }) {
+		return fmt.Errorf("%w: output %s: it shows the row %q, which spec %s does not have", spec.ErrUsage, o.File, methods.ReferenceRow, x.Name)
+	}
+	return nil
+}
+
+// verdictNeeds fails without routers, and with rows that are none: what a verdict says of them nobody can have.
+func (r *Run) verdictNeeds(o spec.Output) error {
+	x := &r.Spec.Experiment
+	if len(o.Rows) == 0 {
+		return fmt.Errorf("%w: spec %s: an output of kind verdict names the routers that it is about: rows: [logistic, entrorouter]", spec.ErrUsage, x.Name)
+	}
+	for _, m := range x.Methods {
+		if slices.Contains(o.Rows, m.RowID()) && methods.TrainsNothing(m.Name) {
+			return fmt.Errorf("%w: output %s: row %s is no router, of which a verdict could say that it pays; leave it out of rows", spec.ErrUsage, o.File, m.RowID())
+		}
+	}
+	return r.hullNeeds(o)
+}
