@@ -5,11 +5,13 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
 
@@ -24,7 +26,8 @@ func routeCommand() *cli.Command {
 		Name:      "route",
 		Usage:     "decide which expert should answer problems, by a router of an experiment",
 		ArgsUsage: "SPEC [FILE]",
-		Description: "FILE holds one JSON object per line, {\"id\": ..., \"problem\": ...}; without it, or as -, standard input is read.\n" +
+		Description: "FILE holds one JSON object per line, {\"id\": ..., \"problem\": ...}, or is the queries.jsonl of logs; without it, or as -,\n" +
+			"standard input is read. A row that knows benchmarks and no texts wants the \"benchmark\" of each problem, too.\n" +
 			"Prints one JSON line each: the expert, the probabilities, and the expected dollars; of a language model also the tokens that\n" +
 			"it read and wrote, and the milliseconds of the whole call a problem, whose means are said on standard error. With --server an\n" +
 			"exported model is asked instead of the stored one, one problem after another; tokens are the server's count, or\n" +
@@ -123,11 +126,16 @@ func readProblems(in io.Reader, name string) ([]routing.Problem, error) {
 		if len(text) == 0 {
 			continue
 		}
+		if !utf8.Valid(text) {
+			return nil, fmt.Errorf("%s:%d: not UTF-8; convert the file", name, n)
+		}
 		var row struct {
-			ID      string          `json:"id"`
-			Problem string          `json:"problem"`
-			Gold    json.RawMessage `json:"gold"`
-			Options []string        `json:"options"`
+			ID        string          `json:"id"`
+			QueryID   string          `json:"query_id"` // in the questions of logs
+			Benchmark string          `json:"benchmark"`
+			Problem   string          `json:"problem"`
+			Gold      json.RawMessage `json:"gold"`
+			Options   []string        `json:"options"`
 		}
 		if err := json.Unmarshal(text, &row); err != nil {
 			return nil, fmt.Errorf("%s:%d: want a JSON object with the texts id and problem, and options a list of texts: %w", name, n, lines.Worded(err))
@@ -135,10 +143,7 @@ func readProblems(in io.Reader, name string) ([]routing.Problem, error) {
 		if row.Problem == "" {
 			return nil, fmt.Errorf("%s:%d: problem is missing or empty", name, n)
 		}
-		if row.ID == "" {
-			row.ID = fmt.Sprintf("line-%d", n)
-		}
-		p := routing.Problem{ID: row.ID, Split: routing.Test, Text: row.Problem, Options: row.Options}
+		p := routing.Problem{ID: cmp.Or(row.ID, row.QueryID, fmt.Sprintf("line-%d", n)), Benchmark: row.Benchmark, Split: routing.Test, Text: row.Problem, Options: row.Options}
 		var one string
 		switch {
 		case row.Gold == nil || json.Unmarshal(row.Gold, &p.Gold) == nil:

@@ -4,6 +4,8 @@ package methods
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -66,6 +68,9 @@ func (r byBenchmark) router() (routing.Router, error) {
 }
 
 func (r *byBenchmark) Knobs() []float64 { return predict.UtilityKnobs() }
+
+// Benchmarks implements routing.Benchmarked.
+func (r *byBenchmark) Benchmarks() []string { return slices.Sorted(maps.Keys(r.Known)) }
 
 // Route ignores the price: knob 0.
 func (r *byBenchmark) Route(ctx context.Context, queries []routing.Query) ([]routing.Decision, error) {

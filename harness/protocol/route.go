@@ -218,11 +218,30 @@ func routeRecorded(ctx context.Context, r *spec.Resolved, o steps.Options, by By
 		return nil, err
 	}
 	defer done()
+	if err := knownBenchmarks(by.Row, router, queries); err != nil {
+		return nil, err
+	}
 	usd := meanDollars(c.pool.Experts, w.set.RL)
 	if router, err = by.within(ctx, router, w.set.RL, usd); err != nil {
 		return nil, err
 	}
 	return decided(ctx, x, w.row, c.pool.Experts, usd, router, queries)
+}
+
+// knownBenchmarks fails on a query of which a router that decides by benchmarks does not know the benchmark: it would decide about all such
+// queries alike.
+func knownBenchmarks(row string, router routing.Router, queries []routing.Query) error {
+	of, ok := router.(routing.Benchmarked)
+	if !ok {
+		return nil
+	}
+	names := of.Benchmarks()
+	for _, q := range queries {
+		if len(names) > 1 && !slices.Contains(names, q.Problem.Benchmark) {
+			return fmt.Errorf("%w: problem %s: \"benchmark\" is %q; row %s decides by it alone and knows %s", spec.ErrUsage, q.Problem.ID, q.Problem.Benchmark, row, strings.Join(names, ", "))
+		}
+	}
+	return nil
 }
 
 // within is a router with its knob set to the budget, on examples that cost each expert usd [M] on average. It says that the row has none.

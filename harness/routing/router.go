@@ -168,6 +168,11 @@ type Predictor interface {
 	PassRates(ctx context.Context, queries []Query) ([][]float64, error)
 }
 
+// Benchmarked is a router that decides by the benchmark that a question is of, and not by its text.
+type Benchmarked interface {
+	Benchmarks() []string // that it was fitted on, sorted
+}
+
 // Method is one row of a table: it fits a router.
 type Method interface {
 	// Name is the kind of method, as written in a spec.

@@ -38,10 +38,13 @@ type Beginning struct {
 
 // Recorded returns the files of an experiment on the outcomes in a folder, which has the files Queries and Outcomes as
 // recording.Table describes them. Of questions and models that do not meet some are left out: see kept. Of models without a price
-// the price file has a line to fill in. Errors are spec.ErrUsage where the folder or a price is at fault.
+// the price file has a line to fill in. Errors are spec.ErrUsage where the folder or a price is at fault, or a pool is there of other outcomes.
 func Recorded(ctx context.Context, folder, name string, o Origin, now time.Time) (b Beginning, err error) {
 	x, err := measured(ctx, folder, name, o, now)
 	if err != nil {
+		return b, err
+	}
+	if err := x.fits(filepath.Join(folder, filepath.FromSlash(poolFile(name)))); err != nil {
 		return b, err
 	}
 	b = x.beginning()
