@@ -133,18 +133,8 @@ func byRow(w io.Writer, head string, of []metrics.Change, rows, each int) {
 		return
 	}
 	fmt.Fprintf(w, "\n%s\n", head)
-	// Averages first, then benchmarks, then what has no accuracy.
-	rank := func(c metrics.Change) int {
-		switch {
-		case !strings.HasPrefix(c.Label, "Route/"):
-			return 2
-		case !strings.Contains(c.Label, "/benchmark="+metrics.Average):
-			return 1
-		}
-		return 0
-	}
 	if each > 1 {
-		of = slices.SortedStableFunc(slices.Values(of), func(a, b metrics.Change) int { return cmp.Compare(rank(a), rank(b)) })
+		of = tellingFirst(of)
 	}
 	all := rowsOf(of)
 	shown := 0
@@ -173,18 +163,57 @@ func byRow(w io.Writer, head string, of []metrics.Change, rows, each int) {
 	}
 }
 
+// tellingFirst orders changes: averages, then benchmarks, then what has no accuracy.
+func tellingFirst(of []metrics.Change) []metrics.Change {
+	rank := func(c metrics.Change) int {
+		switch {
+		case !strings.HasPrefix(c.Label, "Route/"):
+			return 2
+		case !strings.Contains(c.Label, "/benchmark="+metrics.Average) && !strings.Contains(c.Label, "/benchmark="+metrics.BothStrata):
+			return 1
+		}
+		return 0
+	}
+	return slices.SortedStableFunc(slices.Values(of), func(a, b metrics.Change) int { return cmp.Compare(rank(a), rank(b)) })
+}
+
 // account says in one line what moved, by how much and whether that is noise.
 func account(c metrics.Change) string {
 	row, place := c.Place()
 	return row + " " + strings.Join(place, " ") + " " + moveOf(c)
 }
 
-// accounts are the accounts of changes.
+// accounts are the accounts of changes, of each row one, then of each another: those who read a few see as many rows.
 func accounts(of []metrics.Change) (lines []string) {
+	byRow := map[string][]metrics.Change{}
+	of = tellingFirst(of)
+	rows := rowsOf(of)
 	for _, c := range of {
-		lines = append(lines, account(c))
+		row, _ := c.Place()
+		byRow[row] = append(byRow[row], c)
+	}
+	for n := 0; len(lines) < len(of); n++ {
+		for _, row := range rows {
+			if n < len(byRow[row]) {
+				lines = append(lines, account(byRow[row][n]))
+			}
+		}
 	}
 	return lines
+}
+
+// otherRecipes are the steps whose numbers have another recipe than in the reference.
+func otherRecipes(ours, reference *metrics.Set) (steps []string) {
+	theirs := map[string]string{}
+	for _, r := range reference.Recipes() {
+		theirs[r.Step] = r.Key
+	}
+	for _, r := range ours.Recipes() {
+		if key, ok := theirs[r.Step]; ok && key != r.Key {
+			steps = append(steps, r.Step)
+		}
+	}
+	return steps
 }
 
 // moveOf says by how much a number moved and whether that is noise.

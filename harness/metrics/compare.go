@@ -157,13 +157,12 @@ func (c Change) Allowed() (band float64, known bool) {
 func (c Change) Place() (row string, rest []string) {
 	name, keys, _ := strings.Cut(c.Label, "/")
 	row = strings.ToLower(name)
-	if name != "Route" {
-		rest = append(rest, row)
-	}
 	for _, k := range strings.Split(keys, "/") {
 		switch key, value, _ := strings.Cut(k, "="); key {
 		case "method":
-			row = value
+			if row = value; name != "Route" {
+				rest = slices.Insert(rest, 0, strings.ToLower(name))
+			}
 		case "experiment", "pool":
 		default:
 			rest = append(rest, k)
