@@ -427,7 +427,7 @@ func TestNumbersThatMovedAreListedBySize(t *testing.T) {
 		t.Errorf("listed as %s", order)
 	}
 	gone, moved := c.Kinds[0].Of[0], c.Kinds[0].Of[3]
-	if gone.Row != "cost" || gone.Benchmark != "x" || gone.Rest != "cost arena=paper seed=3" || gone.Before != "4" || gone.After+gone.Difference+gone.Noise != "" || gone.Verdict != "missing" {
+	if gone.Row != "cost" || gone.Benchmark != "x" || gone.Rest != "arena=paper seed=3" || gone.Before != "4" || gone.After+gone.Difference+gone.Noise != "" || gone.Verdict != "missing" {
 		t.Errorf("%+v", gone)
 	}
 	if moved.Row != "By chance" || moved.Benchmark != "avg" || moved.Rest != "arena=paper" || moved.Before != "10" || moved.After != "15" || moved.Difference != "+5" || moved.Noise != "2" || moved.Verdict != "regression" {
