@@ -29,7 +29,7 @@ func verifyCommand() *cli.Command {
 		Usage:     "decide whether responses give the same answer as the ground truth",
 		ArgsUsage: "[FILE]",
 		Description: "One pair: --gold and --response; the exit code is 0 equal, 1 different, 3 unknown, 2 anything wrong.\n\n" +
-			"A FILE of JSON lines, - for standard input: one row in, one verdict out, in the order of the rows.\n" +
+			"A FILE of JSON lines, packed by gzip or not, - for standard input: one row in, one verdict out, in the order of the rows.\n" +
 			`   {"id": "a", "gold": "1/2" or ["1/2", "0.5"], "response": "so \\boxed{0.5}"}   and, if wanted,` + "\n" +
 			`   "options": ["red", "green"], "tolerance": {"abs": 0.1} or {"rel": 0.001}, "question": "..."` + "\n" +
 			"Verdicts go to --out, or else to standard output; the summary goes to standard output, or, where the verdicts\n" +

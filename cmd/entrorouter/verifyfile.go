@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,7 +42,7 @@ func verifyFile(c *cli.Context, policy verify.Policy) error {
 		if info.IsDir() {
 			return fmt.Errorf("%s is a folder; name a file of JSON lines", path)
 		}
-		if info.Mode().IsRegular() {
+		if info.Mode().IsRegular() && !strings.HasSuffix(path, ".gz") {
 			size = info.Size()
 		}
 		if there, err := os.Stat(c.String("out")); err == nil && os.SameFile(info, there) {
@@ -71,6 +72,7 @@ func verifyFile(c *cli.Context, policy verify.Policy) error {
 	if g.bar != nil {
 		g.bar.Finish()
 	}
+	g.others = len(other)
 	if err != nil {
 		return err
 	}
@@ -118,7 +120,13 @@ func (g *grading) run(ctx context.Context, in io.Reader, out io.Writer) error {
 	// A read from a terminal or pipe cannot be called off, so nobody waits for this one after an interrupt.
 	go func() {
 		defer crash.Exit()
-		read <- split(in, func(c *chunk) error {
+		rows, err := rowsIn(in)
+		if err != nil {
+			read <- err
+			close(order)
+			return
+		}
+		read <- split(rows, func(c *chunk) error {
 			for _, to := range []chan *chunk{order, work} {
 				select {
 				case to <- c:
@@ -285,8 +293,7 @@ type row struct {
 }
 
 // split cuts the input into chunks of rows and sends them. A chunk ends when it is large, or when no more input waits.
-func split(in io.Reader, send func(*chunk) error) error {
-	r := bufio.NewReaderSize(in, 64<<10)
+func split(r *bufio.Reader, send func(*chunk) error) error {
 	c := &chunk{done: make(chan struct{})}
 	for line := 1; ; line++ {
 		text, size, err := readRow(r)
@@ -312,6 +319,26 @@ func split(in io.Reader, send func(*chunk) error) error {
 	}
 }
 
+// rowsIn is the text of a file, unpacked where gzip packed it.
+func rowsIn(file io.Reader) (*bufio.Reader, error) {
+	r := bufio.NewReaderSize(file, 64<<10)
+	head, err := r.Peek(2)
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	switch string(head) {
+	case "\x1f\x8b":
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return nil, err
+		}
+		return bufio.NewReaderSize(z, 64<<10), nil
+	case "\xff\xfe", "\xfe\xff":
+		return nil, errors.New("it is UTF-16; convert it to UTF-8")
+	}
+	return r, nil
+}
+
 // readRow reads a line, however long: beyond maxRow it is counted and not kept.
 func readRow(r *bufio.Reader) (text []byte, size int, err error) {
 	for {
@@ -335,11 +362,14 @@ func otherVerdicts(path string) (map[string]verify.Outcome, error) {
 	}
 	defer f.Close()
 	verdicts := map[string]verify.Outcome{}
-	r := bufio.NewReaderSize(f, 64<<10)
+	r, err := rowsIn(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	for line := 1; ; line++ {
 		text, _, err := readRow(r)
 		if err != nil && err != io.EOF {
-			return nil, err
+			return nil, fmt.Errorf("%s: %w", path, err)
 		}
 		if len(bytes.TrimSpace(text)) > 0 {
 			if line == 1 {

@@ -19,6 +19,7 @@ type tally struct {
 	bad      int            // rows that could not be graded
 	pairs    [3][3]int      // rows by our outcome and another grader's
 	alone    int            // rows that the other grader has no verdict on
+	others   int            // verdicts that the other grader has
 }
 
 func (t *tally) add(v verify.Verdict) {
@@ -59,12 +60,12 @@ func (t *tally) report(out io.Writer) error {
 	case n == 0:
 		b.WriteString("no answers")
 	case unknown == 0:
-		fmt.Fprintf(&b, "accuracy %s of %d answers, none unknown", percent(right), n)
+		fmt.Fprintf(&b, "accuracy %s of %s, none unknown", percent(right), counted(n, "1 answer", "%d answers"))
 	default:
-		fmt.Fprintf(&b, "accuracy %s of %d answers, %d unknown; %s if all of these are right", percent(right), n, unknown, percent(right+unknown))
+		fmt.Fprintf(&b, "accuracy %s of %s, %d unknown; %s if all of these are right", percent(right), counted(n, "1 answer", "%d answers"), unknown, percent(right+unknown))
 	}
 	if t.bad > 0 {
-		fmt.Fprintf(&b, "; not graded: %d bad rows", t.bad)
+		fmt.Fprintf(&b, "; not graded: %s", counted(t.bad, "1 bad row", "%d bad rows"))
 	}
 	b.WriteString("\n")
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -89,13 +90,16 @@ func (t *tally) agreement(b *strings.Builder) {
 			}
 		}
 	}
-	if both+t.alone == 0 {
+	if t.others == 0 && t.alone == 0 {
 		return
 	}
 	e, d, u := verify.OutcomeEqual, verify.OutcomeDifferent, verify.OutcomeUnknown
 	fmt.Fprintf(b, "the other grader agrees on %d of %d rows; equal here only %d, equal there only %d, unknown here only %d", same, both, t.pairs[e][d]+t.pairs[e][u], t.pairs[d][e]+t.pairs[u][e], t.pairs[u][e]+t.pairs[u][d])
 	if t.alone > 0 {
-		fmt.Fprintf(b, "; it has no verdict on %d rows", t.alone)
+		b.WriteString("; it has no verdict on " + counted(t.alone, "1 row", "%d rows"))
+	}
+	if n := t.others - both; n > 0 {
+		b.WriteString(counted(n, "; 1 verdict of it is on no row that was graded", "; %d verdicts of it are on no row that was graded"))
 	}
 	b.WriteString("\n")
 }
