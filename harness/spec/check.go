@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// fewestResamples are those of an interval: the ends of fewer are the resamples themselves.
+const fewestResamples = 10
+
 // paperNumber is what a paper calls a table or a figure.
 var paperNumber = regexp.MustCompile(`^(?:Table|Figure) [1-9][0-9]*$`)
 
@@ -83,6 +86,9 @@ func (l *loader) checkExperiment(file string) {
 	}
 	l.checkCollapse()
 	l.checkEnsemble()
+	if n := e.Evaluate.Bootstrap; n > 0 && n < fewestResamples {
+		d.faultAt("evaluate.bootstrap", "%d resamples have no interval; want at least %d, or 0 for none", n, fewestResamples)
+	}
 	distinct(d, "evaluate.seeds", e.Evaluate.Seeds)
 	distinct(d, "folds.seeds", e.Folds.Seeds)
 

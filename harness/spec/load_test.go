@@ -332,6 +332,7 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		{"a test set to train on", "base.yaml", "sft: {benchmark: drill, size: 40}", "sft: {benchmark: quiz, size: 20}", `base.yaml:6: train.sft.benchmark: "quiz" is a test set; want a train set`, ""},
 		{"more problems than there are", "base.yaml", "size: 40", "size: 51", `base.yaml:6: train.sft.size: 51 problems are asked of "drill", which has 50`, ""},
 		{"a benchmark twice", "spec.yaml", "[quiz, exam]", "[quiz, quiz]", `spec.yaml:6: test[1]: quiz is in the list twice`, ""},
+		{"too few resamples for an interval", "base.yaml", "bootstrap: 10,", "bootstrap: 1,", `base.yaml:17: evaluate.bootstrap: 1 resamples have no interval; want at least 10, or 0 for none`, ""},
 		{"a training seed twice", "base.yaml", "seeds: [1, 2]", "seeds: [2, 2]", `base.yaml:17: evaluate.seeds[1]: 2 is in the list twice`, ""},
 		{"real problems for simulated experts", "spec.yaml", "[quiz, exam]", "[quiz, real]", `spec.yaml:6: test[1]: "real" is loaded from a file; the simulated pool "toy" answers generated problems only`, ""},
 		{"a cell that the pool has not", "benchmarks.yaml", "{cell: Q, family: math}", "{cell: R, family: math}", `spec.yaml:6: test[0]: "quiz" is of the cell "R", which pool toy does not have; known: Q, train`, ""},

@@ -254,7 +254,7 @@ type Folds struct {
 type Evaluate struct {
 	Seeds      []uint64 `yaml:"seeds"`                          // training seeds, one fit each
 	Decoding   string   `yaml:"decoding" oneof:"argmax sample"` // argmax (temperature 0) or sample
-	Bootstrap  int      `yaml:"bootstrap" in:"[0,1000000]"`     // resamples of the questions
+	Bootstrap  int      `yaml:"bootstrap" in:"[0,1000000]"`     // resamples of the questions, at least 10; 0: no intervals
 	Confidence float64  `yaml:"confidence" in:"(0,1)"`          // of every interval
 
 	MaxProblems int `yaml:"max_problems" in:"[0,10000000]"` // first problems of each test benchmark; 0: all
