@@ -33,6 +33,9 @@ func readMeasurements(dir string, r *spec.Resolved) (*metrics.Set, error) {
 	if r.Experiment.Ensemble != nil {
 		command = "entrorouter ensemble " + r.Named
 	}
+	if len(r.Data()) > 0 && !strings.Contains(r.Named, " --data ") {
+		command += " --data DIR"
+	}
 	command += " --figures " + strings.TrimSuffix(dir, "/")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usageError{fmt.Errorf("no measurements %s; make them: %s", name, command)}

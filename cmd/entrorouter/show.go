@@ -110,8 +110,12 @@ func showCommand() *cli.Command {
 			case by != "":
 				slices.SortStableFunc(cells, cellOrders[by])
 			}
+			each := "training"
+			if r.Experiment.Recorded() {
+				each = "partition"
+			}
 			return show(c, cells, func(w io.Writer) {
-				fmt.Fprintf(w, "set\trow\tbenchmark\tquestions\truns\taccuracy %%\tdollars per pass\tdollars per question\tcost, %% of dearest\taccuracy by training\thull gain = accuracy - that of a coin flip of the same cost\n")
+				fmt.Fprintf(w, "set\trow\tbenchmark\tquestions\truns\taccuracy %%\tdollars per pass\tdollars per question\tcost, %% of dearest\taccuracy by %s\thull gain = accuracy - that of a coin flip of the same cost\n", each)
 				for _, x := range cells {
 					runs := ""
 					if x.Runs > 0 {
