@@ -178,7 +178,16 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 		if folder == "" {
 			fmt.Fprintln(c.App.Writer)
 		}
-		fmt.Fprintln(c.App.Writer, "Every claim and ordering with its numbers and reasons: entrorouter claims --full")
+		full := "entrorouter claims --full"
+		for _, flag := range []string{"paper", "fill"} {
+			if c.IsSet(flag) {
+				full += " --" + flag + " " + shellWord(c.String(flag))
+			}
+		}
+		for _, path := range c.StringSlice("measurements") {
+			full += " --measurements " + shellWord(path)
+		}
+		fmt.Fprintln(c.App.Writer, "Every claim and ordering with its numbers and reasons: "+full)
 	}
 	var status error
 	for _, f := range findings {
