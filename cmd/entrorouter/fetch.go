@@ -140,7 +140,7 @@ func setsOf(c *cli.Context, specs fs.FS, f *fetch.Fetcher, arg string) (all []fe
 	if err != nil {
 		return nil, usageError{err}
 	}
-	if name == arg && !slices.Contains(spec.Names(specs), arg) {
+	if !strings.HasSuffix(name, ".yaml") && !slices.Contains(spec.Names(specs), name) { // no path, and no name
 		return nil, usageError{fmt.Errorf("no set %q can be fetched, and no spec has that name%s", arg, spec.Options(arg, slices.Concat(f.Sets(), slices.Sorted(maps.Keys(f.Recordings)))))}
 	}
 	r, err := loadFrom(c, fsys, name, arg, spec.Changes{})
@@ -175,7 +175,7 @@ func fetchOne(ctx context.Context, f *fetch.Fetcher, name string, b spec.Benchma
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s: %d rows, %s, in %s\n  %s; licence: %s; sha256 %s\n", name, got.Rows, got.How, got.Path, b.File.Source, b.File.Licence, got.SHA256)
+	fmt.Fprintf(out, "%s: %s, %s, in %s\n  %s; licence: %s; sha256 %s\n", name, counted(got.Rows, "1 row", "%d rows"), got.How, got.Path, b.File.Source, b.File.Licence, got.SHA256)
 	return nil
 }
 
@@ -195,7 +195,7 @@ func fetchRecording(ctx context.Context, f *fetch.Fetcher, name string, p spec.P
 		from = append(from, "github "+o.String())
 	}
 	for _, r := range got {
-		fmt.Fprintf(out, "%s: %d rows, %s, in %s\n  %s; licence: %s; sha256 %s\n", name, r.Rows, r.How, r.Path, strings.Join(from, ", "), p.Licence, r.SHA256)
+		fmt.Fprintf(out, "%s: %s, %s, in %s\n  %s; licence: %s; sha256 %s\n", name, counted(r.Rows, "1 row", "%d rows"), r.How, r.Path, strings.Join(from, ", "), p.Licence, r.SHA256)
 	}
 	return nil
 }
