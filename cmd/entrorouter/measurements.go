@@ -81,6 +81,7 @@ func measuredRuns(c *cli.Context, dir string) (all []*present.Run, err error) {
 			return nil, usageError{fmt.Errorf("no measurements in %s; 'entrorouter run SPEC --figures %s' makes some", dir, dir)}
 		}
 	}
+	var specs []*spec.Resolved
 	for _, arg := range names {
 		fsys, name, err := spec.Find(arg, experiments.FS)
 		if err != nil {
@@ -90,9 +91,9 @@ func measuredRuns(c *cli.Context, dir string) (all []*present.Run, err error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, run)
+		all, specs = append(all, run), append(specs, run.Spec)
 	}
-	return all, nil
+	return all, checkNames(specs)
 }
 
 // measuredRun is the run of a spec in fsys that left measurements in a folder: with the changes that it was run with, and the training

@@ -76,6 +76,9 @@ func runCommand() *cli.Command {
 				}
 				specs = append(specs, r)
 			}
+			if err := checkNames(specs); err != nil {
+				return err
+			}
 			for _, r := range specs {
 				if err := checkFolder(filepath.Join(folder, r.Experiment.Name), "figures"); folder != "" && err != nil {
 					return err

@@ -54,6 +54,20 @@ func loadAny(c *cli.Context, arg string) (*spec.Resolved, error) {
 	return loadFrom(c, fsys, name, arg, changes)
 }
 
+// checkNames refuses two specs of one name, whose tables and figures would be written over each other.
+func checkNames(specs []*spec.Resolved) error {
+	first := map[string]string{}
+	for _, r := range specs {
+		path, _ := unflagged(r.Named)
+		name := r.Experiment.Name
+		if other, twice := first[name]; twice && other != path {
+			return usageError{fmt.Errorf("%s and %s are both named %s, and what is written of one would be written over; give one of them another name, and its file with it", other, path, name)}
+		}
+		first[name] = path
+	}
+	return nil
+}
+
 // changeWords are changes as a command that is proposed has them, with a space before each.
 func changeWords(changes spec.Changes) (words string) {
 	for _, flag := range changes.Flags() {

@@ -30,6 +30,14 @@ import (
 	"github.com/entrorouter/entrorouter/harness/trail"
 )
 
+// Columns stand as they are and are moved sideways where they are wider than the page; sentences are broken.
+func TestColumnsOfATextStayInLine(t *testing.T) {
+	want := "<p>Pool a</p>\n<pre class=columns role=region tabindex=0 aria-label=\"By row\">            accuracy\nA &lt;b&gt; row  50.0\n</pre>\n<p>No router pays.</p>\n"
+	if got := worded("Pool a\n            accuracy\nA <b> row  50.0\n\nNo router pays.\n"); string(got) != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // No two verdicts that one cell may have look alike, and none looks like no verdict.
 func TestVerdictsAreToldApartWithoutColour(t *testing.T) {
 	seen := map[string]string{}

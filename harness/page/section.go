@@ -62,10 +62,33 @@ func (e *Experiment) section(draw *report.HTML, served bool) (section, error) {
 			s.Parts = append(s.Parts, part)
 		}
 		if o.Text != "" {
-			s.Parts = append(s.Parts, template.HTML("<pre>"+template.HTMLEscapeString(o.Text)+"</pre>\n"))
+			s.Parts = append(s.Parts, worded(o.Text))
 		}
 	}
 	return s, nil
+}
+
+// worded is a text of lines in columns, which two spaces part and no page is to break, and of sentences.
+func worded(text string) template.HTML {
+	var b, columns strings.Builder
+	closing := func() {
+		if columns.Len() > 0 {
+			b.WriteString("<pre class=columns role=region tabindex=0 aria-label=\"By row\">" + columns.String() + "</pre>\n")
+			columns.Reset()
+		}
+	}
+	for line := range strings.Lines(text) {
+		escaped := template.HTMLEscapeString(strings.TrimRight(line, "\n"))
+		if strings.Contains(line, "  ") {
+			columns.WriteString(escaped + "\n")
+			continue
+		}
+		if closing(); escaped != "" {
+			b.WriteString("<p>" + escaped + "</p>\n")
+		}
+	}
+	closing()
+	return template.HTML(b.String())
 }
 
 func provenanceOf(r *present.Run) (p provenance) {
