@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/safetensors"
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/tokenizer"
 )
 
@@ -53,7 +54,7 @@ func empty(dir string) error {
 	}
 	held, err := os.ReadDir(dir)
 	if err == nil && len(held) > 0 {
-		err = fmt.Errorf("the folder holds %s already; name one that is empty or not there yet", held[0].Name())
+		err = fmt.Errorf("%w: the folder holds %s already; name one that is empty or not there yet", spec.ErrUsage, held[0].Name())
 	}
 	return err
 }
