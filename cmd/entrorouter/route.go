@@ -121,6 +121,7 @@ func readProblems(in io.Reader, name string) ([]routing.Problem, error) {
 	all := bufio.NewScanner(in)
 	all.Buffer(make([]byte, 64<<10), 16<<20)
 	var out []routing.Problem
+	lineOf := map[string]int{}
 	for n := 1; all.Scan(); n++ {
 		text := bytes.TrimSpace(bytes.TrimPrefix(all.Bytes(), []byte("\ufeff")))
 		if len(text) == 0 {
@@ -143,7 +144,12 @@ func readProblems(in io.Reader, name string) ([]routing.Problem, error) {
 		if row.Problem == "" {
 			return nil, fmt.Errorf("%s:%d: problem is missing or empty", name, n)
 		}
-		p := routing.Problem{ID: cmp.Or(row.ID, row.QueryID, fmt.Sprintf("line-%d", n)), Benchmark: row.Benchmark, Split: routing.Test, Text: row.Problem, Options: row.Options}
+		id := cmp.Or(row.ID, row.QueryID, fmt.Sprintf("line-%d", n))
+		if first, twice := lineOf[id]; twice {
+			return nil, fmt.Errorf("%s:%d: the id %q is that of line %d already; give every problem its own", name, n, id, first)
+		}
+		lineOf[id] = n
+		p := routing.Problem{ID: id, Benchmark: row.Benchmark, Split: routing.Test, Text: row.Problem, Options: row.Options}
 		var one string
 		switch {
 		case row.Gold == nil || json.Unmarshal(row.Gold, &p.Gold) == nil:
