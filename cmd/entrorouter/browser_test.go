@@ -602,6 +602,14 @@ func TestBrowserScrollsNoPageSideways(t *testing.T) {
 		t.Fatal(err)
 	}
 	do := browser(t, 400, "smoke", "--figures", filepath.Join(dir, "fig"), "--out", filepath.Join(dir, "out"))
+	switches := func() bool { return tells[bool](do, `document.querySelector(".switches").checkVisibility()`) }
+	if !switches() {
+		t.Error("there is no switch for rows of the paper, which the page has")
+	}
+	do(chromedp.Evaluate(`document.querySelectorAll("tr.paper,td.paper").forEach((x) => { x.remove(); })`, nil))
+	if switches() {
+		t.Error("there is a switch for rows of the paper, of which the page has none")
+	}
 	do(chromedp.Evaluate(`document.querySelectorAll("details").forEach((d) => { d.open = true; }); document.querySelectorAll(".fold input").forEach((f) => { f.checked = true; }); document.querySelector(".grid a").click()`, nil), chromedp.WaitVisible(".card h4", chromedp.ByQuery))
 	if width := tells[int](do, "document.documentElement.scrollWidth"); width > 400 {
 		t.Errorf("the page is %d pixels wide on a screen of 400", width)
