@@ -51,6 +51,9 @@ func begun(c *cli.Context, folder, name string, b starting.Beginning) error {
 	if b.Left != "" {
 		fmt.Fprintf(c.App.Writer, "left out: %s\n", b.Left)
 	}
+	if len(b.Uncounted) > 0 {
+		fmt.Fprintf(c.App.Writer, "no answer of %s has output tokens, so that no dollar will be of what they wrote; give output_tokens in %s if somebody counted them\n", strings.Join(b.Uncounted, ", "), filepath.Join(folder, starting.Outcomes))
+	}
 	if len(b.Priceless) > 0 {
 		again := "entrorouter init " + shellWord(folder)
 		if c.IsSet("name") {

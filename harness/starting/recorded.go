@@ -33,6 +33,7 @@ const (
 type Beginning struct {
 	Files     []File
 	Priceless []string // models whose price is to be filled in
+	Uncounted []string // models none of whose answers has output tokens, so that dollars leave out what they wrote
 	Left      string   // which models and questions are left out and what remains, without a stop; empty: nothing is
 }
 
@@ -193,6 +194,9 @@ func measured(ctx context.Context, folder, name string, o Origin, now time.Time)
 				}
 			}
 		}
+		if tokens == 0 {
+			r.Uncounted = append(r.Uncounted, c.String())
+		}
 		e.Says = fmt.Sprintf("right in %.1f%% of %d answers, %.0f tokens per answer", 100*float64(right)/float64(n), n, float64(tokens)/float64(n))
 		x.Experts = append(x.Experts, e)
 	}
@@ -231,6 +235,7 @@ func (x experiment) beginning() (b Beginning) {
 	if len(left) > 0 {
 		b.Left = fmt.Sprintf("%s; remaining: models %d, questions %d", strings.Join(left, "; "), len(x.Experts), r.Queries.N)
 	}
+	b.Uncounted = r.Uncounted
 	for _, e := range x.Priceless() {
 		b.Priceless = append(b.Priceless, e.Model)
 	}

@@ -93,6 +93,7 @@ type recorded struct {
 	Repeated          bool     // some question was put to a model more than once
 	Gaps              int      // questions that are left out, since not every expert answered them
 	LeftOut           []string // models, and why
+	Uncounted         []string // candidates none of whose answers has output tokens
 }
 
 //go:embed files/*.tmpl
