@@ -94,6 +94,7 @@ func TestASweepThatCannotBeDrawnIsNotBegun(t *testing.T) {
 	for want, o := range map[string]spec.Output{
 		`no row has a number "anchor.t2"`:              {Kind: "sweep", File: "f", Param: "anchor.t2", Axis: "x"},
 		`row logistic has no number "anchor.strength"`: {Kind: "sweep", File: "f", Param: "anchor.strength", Axis: "x", Series: []spec.Series{{Rows: []string{"logistic"}}}},
+		`the noise.share of row entrorouter is 0, which has no place on a logarithmic axis; leave log or the row out`: {Kind: "sweep", File: "f", Param: "noise.share", Axis: "x", Log: true},
 	} {
 		r, out := toy.Figures(t), t.TempDir()
 		r.Experiment.Outputs = []spec.Output{o}

@@ -214,6 +214,9 @@ func (r *Run) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, err
 				}
 				continue
 			}
+			if o.Log && at <= 0 {
+				return l, fmt.Errorf("%w: output %s: the %s of row %s is %g, which has no place on a logarithmic axis; leave log or the row out", spec.ErrUsage, o.File, o.Param, m.RowID(), at)
+			}
 			point := report.SweepPoint{X: at, Keys: metrics.Keys("arena", r.arena(), "method", m.RowID(), "benchmark", metrics.Average, "knob", "")}
 			if x.Recorded() {
 				point.Keys = metrics.Keys("pool", pool, "method", m.RowID(), "benchmark", metrics.BothStrata)
