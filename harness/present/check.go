@@ -12,23 +12,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// Check says whether the outputs of an experiment can be drawn: one that would end in an output that cannot does not begin. The
-// error wraps spec.ErrUsage where an output is at fault.
-func Check(r *spec.Resolved) error {
-	run := &Run{Spec: r}
-	for _, o := range r.Experiment.Outputs {
-		of, err := kindOf(o)
-		if err != nil {
-			return err
-		}
-		o.File = File(r.Experiment.Name, o.File)
-		if err := run.check(of, o); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // check says whether the spec has what an output needs, and the output no key that its kind does not read.
 func (r *Run) check(of output, o spec.Output) error {
 	x := &r.Spec.Experiment

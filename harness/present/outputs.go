@@ -41,6 +41,23 @@ func ShowsDifficulty(kind string) bool {
 	return slices.ContainsFunc(outputs(), func(of output) bool { return of.kind == kind && of.difficulty })
 }
 
+// Check says whether the outputs of an experiment can be drawn: one that would end in an output that cannot does not begin. The
+// error wraps spec.ErrUsage where an output is at fault.
+func Check(r *spec.Resolved) error {
+	run := &Run{Spec: r}
+	for _, o := range r.Experiment.Outputs {
+		of, err := kindOf(o)
+		if err != nil {
+			return err
+		}
+		o.File = File(r.Experiment.Name, o.File)
+		if err := run.check(of, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // kindOf is the kind that an output names.
 func kindOf(o spec.Output) (output, error) {
 	at := slices.IndexFunc(outputs(), func(of output) bool { return of.kind == o.Kind })
