@@ -17,7 +17,7 @@ import (
 // tables are the tables of an experiment: the paper's layout, then what the paper's sizes cannot resolve.
 func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 	x, name := &r.Spec.Experiment, o.File
-	if x.Recorded() {
+	if x.ReadsAnswers() {
 		return r.foldTables(name)
 	}
 	main := report.Layout{Name: name, Paper: x.Paper, Head: "Method"}
@@ -41,9 +41,10 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 	if main.Notes, err = notes("table notes", w); err != nil {
 		return nil, err
 	}
+	p := r.parts(metrics.PaperArena)[0]
 	for _, m := range x.Methods {
-		row := report.RowLayout{Section: methods.Section(m.Name), Label: r.label(m), Keys: metrics.Keys("arena", metrics.PaperArena, "method", m.RowID())}
-		if row.Reference, err = r.reference(m, r.Spec.Pools[0]); err != nil {
+		row, err := r.row(m, p)
+		if err != nil {
 			return nil, err
 		}
 		if m.Paper != "" {
@@ -158,7 +159,8 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 		curve = append(curve, report.Column{Title: title, Unit: fmt.Sprintf(units.GainAt, percent), Decimals: 2, Better: report.Higher})
 	}
 	var tables []*report.Table
-	for _, pool := range r.Spec.Pools {
+	for _, p := range r.parts(r.arena()) {
+		pool := p.pool
 		var benchmarks []string
 		for _, m := range r.Measurements.Where(metrics.Keys("pool", pool.Name, "method", x.Methods[0].RowID(), "seed", "")...) {
 			if m.Name == "Route" {
@@ -171,7 +173,7 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 				continue // the pool has no other questions
 			}
 			l := report.Layout{
-				Name: name + "-" + pool.Name + "-" + b, Head: "Method",
+				Name: name + p.suffix + "-" + b, Head: "Method",
 				Groups: []report.GroupLayout{
 					{Title: "Own operating point", Benchmark: b, Columns: own},
 					{Title: "Whole curve", Benchmark: b, Columns: curve},
@@ -187,8 +189,8 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 				return nil, err
 			}
 			for _, m := range x.Methods {
-				row := report.RowLayout{Section: methods.Section(m.Name), Label: r.label(m), Keys: metrics.Keys("pool", pool.Name, "method", m.RowID())}
-				if row.Reference, err = r.reference(m, pool); err != nil {
+				row, err := r.row(m, p)
+				if err != nil {
 					return nil, err
 				}
 				l.Rows = append(l.Rows, row)
