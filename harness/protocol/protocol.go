@@ -3,7 +3,7 @@
 // There are three protocols. split trains on some problems and tests on others (split.go; its steps are listed in experiment.go and
 // carried out in problemset.go, profile.go, arena.go, fit.go, measure.go); folds cross-validates on recordings (folds.go); collapse trains
 // small policies in an environment without problems (collapse.go). All but collapse end in arenas, which package score
-// measures. No other package asks which protocol an experiment has.
+// measures. No other package asks which protocol an experiment has: what they have to know of it is in spec/protocol.go.
 package protocol
 
 import (
