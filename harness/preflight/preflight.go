@@ -135,10 +135,11 @@ func Estimate(r *spec.Resolved, questions map[string]int) Needs {
 		}
 	}
 	for _, m := range x.Methods {
-		network, ok := methods.NetworkOf(m, x, experts)
-		if !ok {
+		trains := methods.RowTraits(m, x).Network
+		if trains == nil {
 			continue
 		}
+		network := trains(experts)
 		knob := "row " + m.RowID() + ": " + network.Knob
 		fits := seeds * int64(len(sets))
 		n.Trainings += fits

@@ -58,10 +58,7 @@ func (r *Run) metricsTables(o spec.Output, paper published) ([]*report.Table, er
 	}
 	p := r.parts(r.arena())[0]
 	for _, m := range x.Methods {
-		row, err := r.row(m, p)
-		if err != nil {
-			return nil, err
-		}
+		row := r.row(m, p)
 		if len(r.Measurements.Where(row.Keys...)) == 0 {
 			continue // a row of hindsight, which needs answers and not probabilities
 		}

@@ -48,12 +48,8 @@ func (r *Run) eachPart(draw func(part) (*report.Figure, error)) (figures []*repo
 }
 
 // row is how tables of a part show a row. The strongest expert of the pool does not compete for the best, nor do rows that stand apart.
-func (r *Run) row(m spec.Method, p part) (row report.RowLayout, err error) {
-	row = report.RowLayout{Section: methods.Section(m.Name), Label: r.label(m), Keys: slices.Concat(p.at, metrics.Keys("method", m.RowID()))}
-	if id, ok := r.asks(m, p.pool); ok && id == r.strongest(p.pool) {
-		row.Reference = true
-		return row, nil
-	}
-	row.Reference, err = methods.StandsApart(m, &r.Spec.Experiment)
-	return row, err
+func (r *Run) row(m spec.Method, p part) report.RowLayout {
+	id, ok := r.asks(m, p.pool)
+	apart := ok && id == r.strongest(p.pool) || methods.RowTraits(m, &r.Spec.Experiment).Apart()
+	return report.RowLayout{Section: methods.Section(m.Name), Label: r.label(m), Reference: apart, Keys: slices.Concat(p.at, metrics.Keys("method", m.RowID()))}
 }

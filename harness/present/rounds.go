@@ -23,11 +23,8 @@ func (r *Run) roundsFigure(o spec.Output, _ published) ([]*report.Figure, error)
 	for _, s := range o.Series {
 		c := report.RoundsColumn{Title: s.Label}
 		for _, m := range r.shown(s.Rows) {
-			a, ok, err := methods.AskerOf(m)
-			if err != nil {
-				return nil, err
-			}
-			if !ok {
+			a := methods.RowTraits(m, &r.Spec.Experiment).Asker
+			if a == nil {
 				return nil, fmt.Errorf("%w: output %s: row %s is no multi-round router that is trained here; a figure of rounds shows routerr1 and xrouter", spec.ErrUsage, o.File, m.RowID())
 			}
 			label := fmt.Sprintf("%s, a = %s", a.Reward, metrics.Decimal(a.Assimilation))

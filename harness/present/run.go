@@ -47,7 +47,7 @@ func (r *Run) arena() string {
 // label is what tables and figures call a row. A linear head on a language model that is not trained says so: it is not
 // what the paper trains, and supports no verdict on it.
 func (r *Run) label(m spec.Method) string {
-	if methods.FrozenTrunk(m, &r.Spec.Experiment) {
+	if methods.RowTraits(m, &r.Spec.Experiment).FrozenTrunk() {
 		return m.RowLabel() + " (linear head on a frozen LM)"
 	}
 	return m.RowLabel()

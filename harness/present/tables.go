@@ -43,10 +43,7 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 	}
 	p := r.parts(metrics.PaperArena)[0]
 	for _, m := range x.Methods {
-		row, err := r.row(m, p)
-		if err != nil {
-			return nil, err
-		}
+		row := r.row(m, p)
 		if m.Paper != "" {
 			row.Paper = metrics.Keys(m.PaperKeys()...)
 		}
@@ -147,7 +144,7 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 	if r.seeds() > 1 {
 		own = append(own, report.Column{Title: "Partition SD", Unit: units.FoldsSD, Decimals: 2})
 	}
-	if slices.ContainsFunc(x.Methods, func(m spec.Method) bool { _, ok := methods.LanguageModel(m, x); return ok }) {
+	if slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return methods.RowTraits(m, x).ChoosesByLM() }) {
 		own = append(own, report.Column{Title: "Router's tokens/query", Unit: units.RouterTokens, Decimals: 1})
 	}
 	curve := []report.Column{meanGain()}
@@ -189,11 +186,7 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 				return nil, err
 			}
 			for _, m := range x.Methods {
-				row, err := r.row(m, p)
-				if err != nil {
-					return nil, err
-				}
-				l.Rows = append(l.Rows, row)
+				l.Rows = append(l.Rows, r.row(m, p))
 			}
 			t, err := report.Build(l, r.Measurements, nil)
 			if err != nil {

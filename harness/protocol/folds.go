@@ -334,7 +334,7 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 			if row.Train > 0 {
 				learned = min(learned, row.Train)
 			}
-			c.takes(f.Step, row, method, x.Folds.K, learned, learned, len(c.problems)/x.Folds.K)
+			c.takes(f.Step, method, x.Folds.K, learned, learned, len(c.problems)/x.Folds.K)
 			p.rows = append(p.rows, f)
 			inputs = append(inputs, f.As(book.OfRow("crossfit", row.RowID(), s)))
 		}
