@@ -64,7 +64,7 @@ func (r *Run) paretoFigure(o spec.Output, paper published, p part) (*report.Figu
 		Swept:       r.swept(r.shown(o.Rows)),
 		Read:        slices.ContainsFunc(r.shown(o.Rows), r.hasCurve),
 		OtherHull:   slices.ContainsFunc(r.shown(o.Rows), func(m spec.Method) bool { return methods.AnswersItself(m.Name) }),
-		HasTable:    slices.ContainsFunc(x.Outputs, func(o spec.Output) bool { return o.Kind == "table" }),
+		HasTable:    slices.ContainsFunc(x.Outputs, func(o spec.Output) bool { return o.Kind == kindTable }),
 		Dearest:     dearest(x),
 		Wide:        o.Wide,
 		BesidePaper: l.Paper != nil,
@@ -137,13 +137,6 @@ func (r *Run) sweepFigure(o spec.Output, paper *metrics.Set, p part) (*report.Fi
 		return nil, err
 	}
 	return report.Sweep(l, r.Measurements, paper)
-}
-
-// CheckSweep says whether a sweep can be drawn: an experiment that would end in one that cannot does not begin. The error
-// wraps spec.ErrUsage where the output is at fault.
-func CheckSweep(r *spec.Resolved, o spec.Output) error {
-	_, err := (&Run{Spec: r}).sweepLayout(o, part{})
-	return err
 }
 
 // sweepLayout needs no measurement.

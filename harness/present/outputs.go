@@ -4,49 +4,75 @@ package present
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 func outputs() []output {
 	return []output{
-		{kind: "table", printed: true, tables: (*Run).tables},
-		{kind: "metrics", difficulty: true, tables: (*Run).metricsTables}, // not printed: the main tables fill a screen
-		{kind: "routing-distribution", difficulty: true, figures: (*Run).distributionFigure},
+		{kind: kindTable, printed: true, tables: (*Run).tables},
+		{kind: "metrics", split: true, wants: Wants{Difficulty: true}, tables: (*Run).metricsTables}, // not printed: the main tables fill a screen
+		{kind: "routing-distribution", wants: Wants{Difficulty: true, Row: methods.ReferenceRow}, figures: (*Run).distributionFigure},
 		{kind: "collapse", figures: (*Run).collapseFigure},
 		{kind: "pareto", figures: (*Run).paretoFigures},
-		{kind: "sweep", figures: (*Run).sweepFigures},
+		{kind: "sweep", swept: true, figures: (*Run).sweepFigures},
 		{kind: "seeds", figures: (*Run).seedsFigure},
-		{kind: "training", figures: (*Run).trainingFigures},
-		{kind: "rounds", figures: (*Run).roundsFigure},
-		{kind: "calibration", figures: (*Run).calibrationFigure},
+		{kind: "training", trainings: trainingRows, figures: (*Run).trainingFigures},
+		{kind: "rounds", trainings: roundsRows, figures: (*Run).roundsFigure},
+		{kind: "calibration", wants: Wants{Calibration: true}, figures: (*Run).calibrationFigure},
 		{kind: "phase", figures: (*Run).phaseFigure},
 		{kind: kindVerdict, text: (*Run).verdictText},
 	}
 }
 
 // Kinds returns the kinds of outputs that a spec may have, in the order of the list.
-func Kinds() (kinds []string) {
-	for _, o := range outputs() {
-		kinds = append(kinds, o.kind)
+func Kinds() (kinds []spec.OutputKind) {
+	for _, of := range outputs() {
+		kinds = append(kinds, spec.OutputKind{Name: of.kind, AnyRows: of.tables != nil, Split: of.split, Swept: of.swept})
 	}
 	return kinds
 }
 
-// ShowsDifficulty says whether an output shows how difficult test problems are.
-func ShowsDifficulty(kind string) bool {
-	return slices.ContainsFunc(outputs(), func(of output) bool { return of.kind == kind && of.difficulty })
+// kindOf returns the kind of an output; ok is false for one that is not known, which wants nothing and shows nothing.
+func kindOf(o spec.Output) (kind output, ok bool) {
+	for _, of := range outputs() {
+		if of.kind == o.Kind {
+			return of, true
+		}
+	}
+	return kind, false
+}
+
+// WantsOf returns what is wanted for an output.
+func WantsOf(o spec.Output) Wants {
+	of, _ := kindOf(o)
+	if of.trainings != nil {
+		of.wants.Trainings = of.trainings(o)
+	}
+	return of.wants
+}
+
+// Check says whether an output can be drawn, as far as its spec says: an experiment that would end in one that cannot does not begin.
+// The error wraps spec.ErrUsage where the output is at fault.
+func Check(r *spec.Resolved, o spec.Output) (err error) {
+	if of, _ := kindOf(o); of.swept {
+		_, err = (&Run{Spec: r}).sweepLayout(o, part{})
+	}
+	return err
 }
 
 // output draws one output.
 func (r *Run) output(o spec.Output, paper published) (d Output, err error) {
-	at := slices.IndexFunc(outputs(), func(of output) bool { return of.kind == o.Kind })
-	if at < 0 {
-		return d, fmt.Errorf("%w: unknown output kind %q; known: %s", spec.ErrUsage, o.Kind, strings.Join(Kinds(), ", "))
+	of, ok := kindOf(o)
+	if !ok {
+		var known []string
+		for _, of := range outputs() {
+			known = append(known, of.kind)
+		}
+		return d, fmt.Errorf("%w: unknown output kind %q; known: %s", spec.ErrUsage, o.Kind, strings.Join(known, ", "))
 	}
-	of := outputs()[at]
 	o.File = File(r.Spec.Experiment.Name, o.File)
 	d.File, d.printed = o.File, of.printed
 	switch {

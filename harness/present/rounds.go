@@ -16,6 +16,15 @@ import (
 // RoundsStage is the key stage of the curves of multi-round routers.
 const RoundsStage = "rounds"
 
+// roundsRows are the ids of the rows that the panels of an output show.
+func roundsRows(o spec.Output) []string {
+	rows := []string{}
+	for _, s := range o.Series {
+		rows = append(rows, s.Rows...)
+	}
+	return rows
+}
+
 // roundsFigure draws what training did to calling: a column of panels of each series of the output.
 func (r *Run) roundsFigure(o spec.Output, _ published) ([]*report.Figure, error) {
 	l := report.RoundsLayout{Name: o.File, Stage: RoundsStage}

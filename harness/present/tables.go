@@ -14,6 +14,9 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
+// kindTable is the output of these tables.
+const kindTable = "table"
+
 // tables are the tables of an experiment: the paper's layout, then what the paper's sizes cannot resolve.
 func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 	x, name := &r.Spec.Experiment, o.File

@@ -13,14 +13,8 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
-// CurveRows are the ids of the rows whose training an output shows.
-func CurveRows(o spec.Output) (rows []string) {
-	if o.Kind == "rounds" {
-		for _, s := range o.Series {
-			rows = append(rows, s.Rows...)
-		}
-		return rows
-	}
+// trainingRows are the ids of the rows whose training curves an output shows.
+func trainingRows(o spec.Output) []string {
 	if o.Rows == nil {
 		return []string{methods.ReferenceRow}
 	}
@@ -29,7 +23,7 @@ func CurveRows(o spec.Output) (rows []string) {
 
 // trainingFigures draw training curves.
 func (r *Run) trainingFigures(o spec.Output, _ published) ([]*report.Figure, error) {
-	return r.eachPart(func(p part) (*report.Figure, error) { return r.trainingFigure(o.File+p.suffix, CurveRows(o), p.pool) })
+	return r.eachPart(func(p part) (*report.Figure, error) { return r.trainingFigure(o.File+p.suffix, trainingRows(o), p.pool) })
 }
 
 // trainingFigure draws the training curves of rows on a pool; nil if none of them could be fitted.

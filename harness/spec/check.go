@@ -161,11 +161,12 @@ func (l *loader) checkExperiment(file string) {
 		for j, s := range o.Series {
 			checkRows(d, fmt.Sprintf("outputs[%d].series[%d].rows", i, j), s.Rows, rows)
 		}
-		if o.Kind == "metrics" && e.Protocol != "split" {
-			d.faultAt(fmt.Sprintf("outputs[%d].kind", i), "tables of kind metrics need protocol split, this spec has protocol %s", e.Protocol)
+		of, _ := l.known.output(o.Kind)
+		if of.Split && e.Protocol != "split" {
+			d.faultAt(fmt.Sprintf("outputs[%d].kind", i), "tables of kind %s need protocol split, this spec has protocol %s", o.Kind, e.Protocol)
 		}
-		if o.Kind == "sweep" && (o.Param == "" || o.Axis == "") {
-			d.faultAt(fmt.Sprintf("outputs[%d]", i), "a sweep needs param and axis: the number that its rows change and what to call it")
+		if of.Swept && (o.Param == "" || o.Axis == "") {
+			d.faultAt(fmt.Sprintf("outputs[%d]", i), "a %s needs param and axis: the number that its rows change and what to call it", o.Kind)
 		}
 	}
 }

@@ -16,10 +16,13 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// known is what package methods and results/paper offer, written out: spec imports neither.
+// known is what packages methods and present and results/paper offer, written out: spec imports none of them.
 var known = spec.Known{
 	Methods: []string{"random", "fixed", "oracle", "mixture", "benchmark", "logistic", "sft", "entrorouter"},
-	Paper:   map[string][]string{"main": {"entrorouter", "random"}, "ablation": nil, "ood": nil},
+	Outputs: []spec.OutputKind{
+		{Name: "table", AnyRows: true}, {Name: "metrics", AnyRows: true, Split: true}, {Name: "pareto"}, {Name: "sweep", Swept: true},
+	},
+	Paper: map[string][]string{"main": {"entrorouter", "random"}, "ablation": nil, "ood": nil},
 }
 
 // sound is a spec without a fault, with a pool of each kind that can be asked.
@@ -215,11 +218,12 @@ more_methods: [{name: fixed, id: cheap, params: {expert: small}}]
 func TestAnOutputIsOneThatTheCallerKnows(t *testing.T) {
 	files := sound()
 	edit(t, files, "spec.yaml", "kind: table", "kind: tabel")
-	if _, err := spec.Load(files, "spec", known, spec.Changes{}); err != nil {
+	knows := known
+	knows.Outputs = nil
+	if _, err := spec.Load(files, "spec", knows, spec.Changes{}); err != nil {
 		t.Errorf("a caller that knows no outputs: %v", err)
 	}
-	knows := known
-	knows.Outputs = []string{"pareto", "table"}
+	knows.Outputs = []spec.OutputKind{{Name: "pareto"}, {Name: "table"}}
 	if _, err := spec.Load(files, "spec", knows, spec.Changes{}); err == nil || !strings.Contains(err.Error(), `spec.yaml:21: outputs[0].kind: unknown output "tabel"; did you mean "table"? known: pareto, table`) {
 		t.Errorf("%v", err)
 	}
