@@ -88,11 +88,11 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 		return tables, nil
 	}
 	columns := []report.Column{
-		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher},
-		{Title: "Cost, % of strongest", Unit: units.CostShare, Decimals: 1, Better: report.Lower},
-		{Title: "Acc. kept, %", Unit: units.Retention, Decimals: 2, Better: report.Higher},
-		{Title: "Hull gain, points", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
-		{Title: "Lead over EntroRouter", Unit: units.Lead, Decimals: 2, Better: report.Higher},
+		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
+		{Title: "Cost, % of strongest", Unit: units.CostShare, Decimals: 1},
+		{Title: "Acc. kept, %", Unit: units.Retention, Decimals: 2},
+		{Title: "Hull gain, points", Unit: units.HullGain, Decimals: 2},
+		{Title: "Lead over EntroRouter", Unit: units.Lead, Decimals: 2},
 	}
 	if r.seeds() > 1 {
 		columns = append(columns, report.Column{Title: "Seed SD of acc.", Unit: units.SeedSD, Decimals: 2})
@@ -131,18 +131,18 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 func (r *Run) foldTables(name string) ([]*report.Table, error) {
 	x := &r.Spec.Experiment
 	own := []report.Column{
-		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher},
-		{Title: "Cost, % of " + dearest(x), Unit: units.CostShare, Decimals: 1, Better: report.Lower},
-		{Title: "Hull gain", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
+		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
+		{Title: "Cost, % of " + dearest(x), Unit: units.CostShare, Decimals: 1},
+		{Title: "Hull gain", Unit: units.HullGain, Decimals: 2},
 	}
 	if slices.ContainsFunc(r.Measurements.Measurements, func(m metrics.Measurement) bool { _, ok := m.Value(metrics.USDPerQuery); return ok }) {
-		own = slices.Insert(own, 1, report.Column{Title: "$/1,000", Unit: metrics.USDPerQuery, Better: report.Lower, Plain: true, Per1000: true})
+		own = slices.Insert(own, 1, report.Column{Title: "$/1,000", Unit: metrics.USDPerQuery, Plain: true, Per1000: true})
 	}
 	lead := ""
 	if k := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.BenchmarkRow }); k >= 0 {
 		label := x.Methods[k].RowLabel()
 		lead = "Lead over " + strings.ToLower(label[:1]) + label[1:]
-		own = append(own, report.Column{Title: lead, Unit: units.LeadBenchmark, Decimals: 2, Better: report.Higher})
+		own = append(own, report.Column{Title: lead, Unit: units.LeadBenchmark, Decimals: 2})
 	}
 	if r.seeds() > 1 {
 		own = append(own, report.Column{Title: "Partition SD", Unit: units.FoldsSD, Decimals: 2})
@@ -156,7 +156,7 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 		if i == 0 {
 			title = "Gain " + title
 		}
-		curve = append(curve, report.Column{Title: title, Unit: fmt.Sprintf(units.GainAt, percent), Decimals: 2, Better: report.Higher})
+		curve = append(curve, report.Column{Title: title, Unit: fmt.Sprintf(units.GainAt, percent), Decimals: 2})
 	}
 	var tables []*report.Table
 	for _, p := range r.parts(r.arena()) {
@@ -210,7 +210,7 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 
 // meanGain is the column that says which row is above all others at equal cost.
 func meanGain() report.Column {
-	return report.Column{Title: "Mean gain", Unit: units.MeanGain, Decimals: 2, Better: report.Higher, Lead: units.MeanLead}
+	return report.Column{Title: "Mean gain", Unit: units.MeanGain, Decimals: 2, Lead: units.MeanLead}
 }
 
 // order puts the stratum of all questions first.

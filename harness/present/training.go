@@ -23,7 +23,9 @@ func trainingRows(o spec.Output) []string {
 
 // trainingFigures draw training curves.
 func (r *Run) trainingFigures(o spec.Output, _ published) ([]*report.Figure, error) {
-	return r.eachPart(func(p part) (*report.Figure, error) { return r.trainingFigure(o.File+p.suffix, trainingRows(o), p.pool) })
+	return r.eachPart(func(p part) (*report.Figure, error) {
+		return r.trainingFigure(o.File+p.suffix, trainingRows(o), p.pool)
+	})
 }
 
 // trainingFigure draws the training curves of rows on a pool; nil if none of them could be fitted.
