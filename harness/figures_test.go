@@ -129,7 +129,7 @@ func TestFiguresThatTheSpecCannotHaveAreRefused(t *testing.T) {
 		`two outputs write figures/measurements.txt; give one of them another file`: func(x *spec.Experiment) {
 			x.Outputs = []spec.Output{{Kind: "pareto", File: "measurements"}}
 		},
-		`output figures/f: kind phase needs protocol collapse`: func(x *spec.Experiment) { x.Outputs = []spec.Output{{Kind: "phase", File: "f"}} },
+		`a phase diagram needs protocol collapse`: func(x *spec.Experiment) { x.Outputs = []spec.Output{{Kind: "phase", File: "f"}} },
 		`no row of spec figures was trained with more than one seed`: func(x *spec.Experiment) {
 			x.Evaluate.Seeds, x.Outputs = []uint64{1}, []spec.Output{{Kind: "seeds", File: "f"}}
 		},

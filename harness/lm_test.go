@@ -457,7 +457,7 @@ func TestTheStudyOfALanguageModelOnRecordedAnswersIsPlanned(t *testing.T) {
 	}
 	frozen := 0
 	for _, m := range x.Methods {
-		if methods.FrozenTrunk(m, x) {
+		if methods.RowTraits(m, x).FrozenTrunk() {
 			frozen++
 		}
 	}

@@ -157,7 +157,7 @@ func setName(arena string) string {
 // writeRun prints an account of what moved between two runs: the conclusion, why it may have moved, by how much, and
 // which questions did it. In full it lists rows that moved inside the noise too.
 func writeRun(w io.Writer, r *compare.RunReport, of *spec.Resolved, against string, full bool) error {
-	look, recorded := "entrorouter show "+of.Named, of.Experiment.Recorded()
+	look := "entrorouter show " + of.Named
 	var same, moved, alarming []compare.RowMove
 	for _, row := range r.Rows {
 		switch {
@@ -209,11 +209,7 @@ func writeRun(w io.Writer, r *compare.RunReport, of *spec.Resolved, against stri
 	}
 	if i := slices.IndexFunc(r.Rows, func(x compare.RowMove) bool { return !slices.Equal(x.Seeds[0], x.Seeds[1]) }); i >= 0 {
 		seeds := r.Rows[i].Seeds
-		what := "Training seeds"
-		if recorded {
-			what = "Partitions"
-		}
-		fmt.Fprintf(w, "\n%s: %s there, %s here.\n", what, seedList(seeds[1]), seedList(seeds[0]))
+		fmt.Fprintf(w, "\n%ss: %s there, %s here.\n", upperFirst(of.Experiment.Trainings().One), seedList(seeds[1]), seedList(seeds[0]))
 	}
 	if len(r.Broken) > 0 {
 		fmt.Fprintf(w, "\nThe same recipe and inputs, other content: %s.", some(r.Broken, 4))

@@ -125,9 +125,9 @@ func pageOf(run *present.Run, folder string) (e experimentPage, err error) {
 	switch {
 	case x.Ensemble != nil:
 		e.Kind = "many simulated pools"
-	case x.Recorded():
+	case x.ReadsAnswers():
 		e.Kind = "recorded answers"
-	case len(r.Benchmarks) == 0: // nobody is asked anything
+	case !x.AsksExperts():
 		e.Kind = "a small environment"
 	case slices.ContainsFunc(r.Pools, func(p spec.Pool) bool { return p.Simulation == nil }):
 		e.Kind = "experts behind servers"

@@ -38,7 +38,7 @@ func makeRoom(r *spec.Resolved) {
 // limitOf is the limit of an experiment, in bytes. A language model is that of the experiment or of a row.
 func limitOf(r *spec.Resolved) int64 {
 	x := &r.Experiment
-	if x.Policy.Kind == "lm" || slices.ContainsFunc(x.Methods, func(m spec.Method) bool { _, ok := methods.LanguageModel(m, x); return ok }) {
+	if x.Policy.Kind == "lm" || slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return methods.RowTraits(m, x).LM != nil }) {
 		return memoryLimit + protocol.RememberedStates
 	}
 	return memoryLimit

@@ -39,7 +39,7 @@ func runs(dir string, specs ...*spec.Resolved) (commands []string) {
 			order = append(order, flags)
 		}
 		names[flags] += " " + name
-		if r.Experiment.Recorded() && !strings.Contains(flags, "--data ") {
+		if r.Experiment.ReadsAnswers() && !strings.Contains(flags, "--data ") {
 			data[flags] = " --data DIR"
 		}
 	}

@@ -111,7 +111,7 @@ func showCommand() *cli.Command {
 				slices.SortStableFunc(cells, cellOrders[by])
 			}
 			each := "training"
-			if r.Experiment.Recorded() {
+			if r.Experiment.ReadsAnswers() {
 				each = "partition"
 			}
 			return show(c, cells, func(w io.Writer) {

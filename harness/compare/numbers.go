@@ -115,7 +115,8 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 		matched[m.RowID()] = m.Match != ""
 		untrained[m.RowID()] = methods.TrainsNothing(m.Name)
 	}
-	partitions := x.Recorded() // which their key seed counts
+	trainings := x.Trainings()
+	partitions := trainings.Folds > 0 // which their key seed counts
 	otherPartitions := partitions && !slices.Equal(measured.Seeds(), reference.Seeds())
 	held := measured
 	if len(x.Evaluate.Seeds) == 1 && !partitions {
@@ -128,8 +129,7 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 	how := metrics.Comparison{
 		SameProblems: out.SameProblems, SameMachine: out.SameMachine, SameNumerics: out.SameNumerics,
 		OtherTraining: func(m metrics.Measurement) bool {
-			// Without a method, lines of recordings and of the collapse are of trainings too, as those of contrasts are.
-			return otherSeed && (m.Key("method") != "" || partitions || x.Collapse != nil) || otherPartitions && !single(m)
+			return otherSeed && (m.Key("method") != "" || trainings.All) || otherPartitions && !single(m)
 		},
 		// Probabilities of the large set may differ in their last digit between architectures, counts of answers not.
 		Untrained: func(m metrics.Measurement) bool {

@@ -21,7 +21,7 @@ import (
 // but where it is compared with what was trained.
 func TestWhatHasToRepeatItselfDependsOnTheProcessorInXLAAlone(t *testing.T) {
 	r := &spec.Resolved{Experiment: spec.Experiment{
-		Name: "toy", Protocol: "folds", Evaluate: spec.Evaluate{Seeds: []uint64{1}},
+		Name: "toy", Protocol: "folds", Folds: spec.Folds{K: 5}, Evaluate: spec.Evaluate{Seeds: []uint64{1}},
 		Methods: []spec.Method{{Name: "fixed", ID: "cheapest"}, {Name: "entrorouter"}},
 	}}
 	// One digit of every number of ours is another.
@@ -137,7 +137,7 @@ func TestUnitsThatCompareRowsAreRelative(t *testing.T) {
 // nothing; of trainings with another seed what trains nothing alone.
 func TestOtherPartitionsNeedNotRepeatWhatIsOverAllOfThem(t *testing.T) {
 	r := &spec.Resolved{Experiment: spec.Experiment{
-		Name: "toy", Protocol: "folds", Evaluate: spec.Evaluate{Seeds: []uint64{1}},
+		Name: "toy", Protocol: "folds", Folds: spec.Folds{K: 5}, Evaluate: spec.Evaluate{Seeds: []uint64{1}},
 		Methods: []spec.Method{{Name: "fixed", ID: "cheapest"}, {Name: "logistic"}},
 	}}
 	// Every number of ours is another.

@@ -51,7 +51,7 @@ func Open(dir string) (*Base, error) {
 		return nil, fmt.Errorf("language model %s: %w", dir, err)
 	}
 	if err = b.check(); err == nil {
-		b.Digest, err = digest(dir)
+		b.Digest, err = digest(dir, b.file.Files())
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("language model %s: %w", dir, err), b.file.Close())
@@ -195,14 +195,10 @@ var vocabularyFiles = []string{"tokenizer.json", "tokenizer_config.json", "vocab
 const generationFile = "generation_config.json"
 
 // digest is the SHA-256 of the config, the weights and the vocabulary of a folder, with the names of the files.
-func digest(dir string) (string, error) {
-	shards, err := filepath.Glob(filepath.Join(dir, "model*.safetensors"))
-	if err != nil {
-		return "", err
-	}
+func digest(dir string, weights []string) (string, error) {
 	files := []string{configFile, safetensors.IndexFile}
-	for _, s := range shards {
-		files = append(files, filepath.Base(s))
+	for _, path := range weights {
+		files = append(files, filepath.Base(path))
 	}
 	sum := sha256.New()
 	for _, name := range append(files, vocabularyFiles...) {

@@ -1,6 +1,7 @@
 package lm
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"os"
@@ -105,7 +106,16 @@ func TestTheDigestChangesWithAnyFileThatDecides(t *testing.T) {
 	if open() != seen[0] {
 		t.Error("one folder has two digests")
 	}
-	shard := filepath.Join(dir, "model-00002-of-00002.safetensors")
+	index, err := os.ReadFile(filepath.Join(dir, safetensors.IndexFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shard := filepath.Join(dir, "second.safetensors") // the index may call them what it wants
+	os.WriteFile(filepath.Join(dir, safetensors.IndexFile), bytes.ReplaceAll(index, []byte("model-00002-of-00002"), []byte("second")), 0o644)
+	if err := os.Rename(filepath.Join(dir, "model-00002-of-00002.safetensors"), shard); err != nil {
+		t.Fatal(err)
+	}
+	seen = append(seen, open())
 	raw, err := os.ReadFile(shard)
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +127,7 @@ func TestTheDigestChangesWithAnyFileThatDecides(t *testing.T) {
 	seen = append(seen, open())
 	edit(t, filepath.Join(dir, "config.json"), "10000.0", "20000.0")
 	seen = append(seen, open())
-	if slices.Sort(seen); len(slices.Compact(seen)) != 4 {
+	if slices.Sort(seen); len(slices.Compact(seen)) != 5 {
 		t.Errorf("digests repeat: %q", seen)
 	}
 }

@@ -25,9 +25,8 @@ func TestAllowancesAreTheValuesOfTheSpec(t *testing.T) {
 		{"fixed", "expert: cheapest", "", ""},
 	} {
 		s := setup(t, c.kind, c.params)
-		a, ok := AllowanceOf(s.Method, s.Spec)
-		if a != (Allowance{c.reads, c.chooses}) || ok != (c.reads != "") {
-			t.Errorf("%s, %s: %+v, %v", c.kind, c.params, a, ok)
+		if a := RowTraits(s.Method, s.Spec).Allowance; a != (Allowance{c.reads, c.chooses}) {
+			t.Errorf("%s, %s: %+v", c.kind, c.params, a)
 		}
 	}
 }

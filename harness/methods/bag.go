@@ -50,6 +50,14 @@ func newBag(s Setup) (routing.Method, error) {
 
 func (*bag) Name() string { return "bag" }
 
+func (b *bag) traits() Traits {
+	return Traits{
+		Allowance: Allowance{inWords(b.Features), oneOf(len(b.L2), "penalties")},
+		Network:   func(int) Network { return hashed("features.words.", b.Features.Words.Buckets, b.Hidden) },
+		weighs:    true,
+	}
+}
+
 func (b *bag) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	examples, err := profiled(b, train)
 	if err != nil {

@@ -39,6 +39,8 @@ func newCluster(s Setup) (routing.Method, error) {
 
 func (*cluster) Name() string { return "cluster" }
 
+func (c *cluster) traits() Traits { return Traits{Allowance: Allowance{Reads: inWords(c.Features)}} }
+
 func (c *cluster) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	examples, err := profiled(c, train)
 	if err != nil {

@@ -46,6 +46,10 @@ func newDifficulty(s Setup) (routing.Method, error) {
 
 func (*difficulty) Name() string { return "difficulty" }
 
+func (d *difficulty) traits() Traits {
+	return Traits{Allowance: Allowance{inWords(d.Features), oneOf(len(d.L2), "penalties")}, weighs: true}
+}
+
 func (d *difficulty) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	examples, err := profiled(d, train)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/policy"
@@ -36,8 +37,8 @@ import (
 // of training problems what they do when fitted without them; and Stage II has every problem at every price of startingPrices, so that
 // the reward is that of the whole curve. The network learns what is to be added.
 type entroPlus struct {
-	*stages.Training `yaml:"-"` // the two stages, the second with this method's reward
-	stages.Knobs     `yaml:",inline"`
+	policyRow    `yaml:"-"` // the two stages, the second with this method's reward
+	stages.Knobs `yaml:",inline"`
 
 	Lambda         float64 `yaml:"lambda" in:"[0,1000000]"`
 	Prior          float64 `yaml:"prior" in:"[0,1000000]"`               // rollouts that the text regression counts as; 0: no shrinkage
@@ -81,11 +82,36 @@ func newEntroPlus(s Setup, build builder) (routing.Method, error) {
 			}
 		}
 	}
-	e.Training = &stages.Training{Knobs: e.Knobs, Features: e.PolicyFeatures}
-	e.Training.With.StageTwo = func(ctx context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
+	e.policyRow = policyRow{Training: stages.Training{Knobs: e.Knobs, Features: e.PolicyFeatures}, reads: "policy_features"}
+	e.With.StageTwo = func(ctx context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
 		return e.prompts(ctx, policy, set, nil, work)
 	}
-	return e, s.carriesOut(e.Training, "policy_features", &e.PolicyFeatures)
+	return e, s.carriesOut(&e.policyRow, &e.PolicyFeatures)
+}
+
+func (e *entroPlus) traits() Traits {
+	t := e.policyRow.traits()
+	a := &t.Allowance
+	var chooses string
+	switch {
+	case e.rows != nil:
+		var kinds []string
+		for _, of := range e.rows.Of {
+			kinds = append(kinds, of.Name)
+		}
+		a.Reads += ", starting from the mean of what rows of kind " + strings.Join(kinds, ", ") + " expect"
+		chooses = "what they choose"
+	case e.Prior != 0:
+		a.Reads += ", its text regression " + inWords(e.Features)
+		chooses = oneOf(len(predict.PenaltyGrid()), "penalties")
+	default:
+		return t
+	}
+	if a.Chooses != "" {
+		a.Chooses += " and "
+	}
+	a.Chooses += chooses
+	return t
 }
 
 // Fit implements routing.Method.
@@ -130,7 +156,7 @@ func below(work routing.Work) (routing.Work, error) {
 
 // from is the training of a policy that starts there.
 func (e *entroPlus) from(x *expectation) *stages.Training {
-	t := *e.Training
+	t := e.Training
 	t.With.Start = x.start(e.Lambda)
 	t.With.StageTwo = func(ctx context.Context, reader policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
 		return e.prompts(ctx, reader, set, x, work)

@@ -10,23 +10,24 @@ import (
 
 // newEntroRouter is the paper's method. Its params lay over the experiment's own knobs, so that an ablation names what it changes.
 func newEntroRouter(s Setup) (routing.Method, error) {
-	t, err := newTraining(s)
+	p, err := newPolicyRow(s)
 	if err != nil {
 		return nil, err
 	}
-	t.With.StageTwo = t.Prompts
-	return t, nil
+	p.With.StageTwo = p.Prompts
+	return p, nil
 }
 
 // newSFT is EntroRouter after Stage I.
-func newSFT(s Setup) (routing.Method, error) { return newTraining(s) }
+func newSFT(s Setup) (routing.Method, error) { return newPolicyRow(s) }
 
-func newTraining(s Setup) (*stages.Training, error) {
-	t := &stages.Training{
-		Knobs: s.twoStages(), Anchor: s.Spec.Anchor, Reward: s.Spec.Reward, Features: s.Spec.Features,
+func newPolicyRow(s Setup) (*policyRow, error) {
+	p := &policyRow{
+		Training: stages.Training{Knobs: s.twoStages(), Anchor: s.Spec.Anchor, Reward: s.Spec.Reward, Features: s.Spec.Features},
+		reads:    "features",
 	}
-	if err := spec.DecodeParams(s.Method, t); err != nil {
+	if err := spec.DecodeParams(s.Method, p); err != nil {
 		return nil, err
 	}
-	return t, s.carriesOut(t, "features", &t.Features)
+	return p, s.carriesOut(p, &p.Features)
 }

@@ -50,6 +50,8 @@ func FixedExpert(row spec.Method, ids []string) (id string, ok bool) {
 
 func (f *fixed) Name() string { return "fixed" }
 
+func (f *fixed) traits() Traits { return Traits{Yardstick: f.Expert == mostAccurate} }
+
 func (f *fixed) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (routing.Router, error) {
 	var ids []string
 	for _, e := range train.Experts {
@@ -67,12 +69,6 @@ func (f *fixed) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (
 		return nil, fmt.Errorf("method fixed: %w", err)
 	}
 	return always{m, len(ids)}, nil
-}
-
-// AsksBest says whether a row always asks the expert that is most accurate on its training problems.
-func AsksBest(row spec.Method) bool {
-	f := &fixed{}
-	return row.Name == "fixed" && spec.DecodeParams(row, f) == nil && f.Expert == mostAccurate
 }
 
 // mostAccurate names the expert that is most accurate on the training problems, which no list of experts says.

@@ -84,14 +84,18 @@ func newFORC(s Setup) (routing.Method, error) {
 
 func (*forc) Name() string { return "forc" }
 
-func (f *forc) limit() string {
+func (f *forc) traits() Traits {
+	t := Traits{Imports: f.Pihat != ""}
+	if !t.Imports {
+		t.Allowance = Allowance{inWords(f.Features), oneOf(len(f.L2), "penalties")}
+	}
 	switch f.Strategy {
 	case "threshold":
-		return "the cheapest expert above a predicted pass rate"
+		t.Limit = "the cheapest expert above a predicted pass rate"
 	case "cost":
-		return "a share of the strongest expert's dollars"
+		t.Limit = "a share of the strongest expert's dollars"
 	}
-	return ""
+	return t
 }
 
 func (f *forc) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {

@@ -53,6 +53,14 @@ func newKNN(s Setup) (routing.Method, error) {
 
 func (*knn) Name() string { return "knn" }
 
+func (k *knn) traits() Traits {
+	t := Traits{Allowance: Allowance{inWords(k.Features), oneOf(len(k.K), "numbers of neighbours")}, weighs: k.Guard == 0}
+	if !t.weighs {
+		t.Limit = fmt.Sprintf("the cheapest expert that neighbours do not prove worse by %g standard errors", k.Guard)
+	}
+	return t
+}
+
 func (k *knn) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	examples, err := profiled(k, train)
 	if err != nil {
@@ -130,13 +138,6 @@ func (k *knn) neighbours(of neighbourhood, rows []policy.Row) neighbours {
 }
 
 // limit implements limited.
-func (k *knn) limit() string {
-	if k.Guard == 0 {
-		return ""
-	}
-	return fmt.Sprintf("the cheapest expert that neighbours do not prove worse by %g standard errors", k.Guard)
-}
-
 // router decides by the nearest.
 func (k *knn) router(r neighbours, of neighbourhood) routing.Router {
 	if k.Guard == 0 {

@@ -104,6 +104,13 @@ func newLLMRouter(s Setup) (routing.Method, error) {
 
 func (*llmRouter) Name() string { return "llmrouter" }
 
+func (l *llmRouter) traits() (t Traits) {
+	if l.url == "" {
+		t.Simulated = l.Model
+	}
+	return t
+}
+
 // Endpoints implements Asking.
 func (l *llmRouter) Endpoints() []experts.Endpoint { return []experts.Endpoint{l.endpoint()} }
 

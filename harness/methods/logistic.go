@@ -47,6 +47,10 @@ func newLogistic(s Setup) (routing.Method, error) {
 
 func (l *logistic) Name() string { return "logistic" }
 
+func (l *logistic) traits() Traits {
+	return Traits{Allowance: Allowance{inWords(l.Features), oneOf(len(l.L2), "penalties")}, weighs: true}
+}
+
 func (l *logistic) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	examples, err := profiled(l, train)
 	if err != nil {

@@ -30,17 +30,6 @@ type averaged struct {
 	Method routing.Method `yaml:"params"`
 }
 
-// weighing is a method whose routers may weigh the pass rates and dollars that they expect, by a knob.
-type weighing interface {
-	weighs() bool // these do
-}
-
-func (*logistic) weighs() bool   { return true }
-func (*bag) weighs() bool        { return true }
-func (*difficulty) weighs() bool { return true }
-func (k *knn) weighs() bool      { return k.Guard == 0 }
-func (*mean) weighs() bool       { return true }
-
 func newMean(s Setup, build builder) (routing.Method, error) {
 	var params struct {
 		Of []member `yaml:"of"`
@@ -74,7 +63,7 @@ func meanOf(s Setup, param string, rows []member, build builder) (*mean, error) 
 		if err != nil {
 			return nil, err
 		}
-		if w, ok := method.(weighing); !ok || !w.weighs() {
+		if !TraitsOf(method).weighs {
 			return nil, paramFault(s.Method, at+".name", "row kind %s, set so, does not weigh pass rates against dollars that it expects, so there is nothing to average; want logistic, bag, difficulty or knn without guard", row.Name)
 		}
 		m.Of = append(m.Of, averaged{row.Name, method})
@@ -83,6 +72,10 @@ func meanOf(s Setup, param string, rows []member, build builder) (*mean, error) 
 }
 
 func (*mean) Name() string { return "mean" }
+
+func (*mean) traits() Traits {
+	return Traits{Allowance: Allowance{Reads: "what the rows that it averages read", Chooses: "what they choose"}, weighs: true}
+}
 
 // memberDir is where the fit of a member leaves what it learned.
 func memberDir(dir string, i int) string {

@@ -9,12 +9,12 @@
 //	reading.go        what a row reads beside its training problems, checked
 //	allowance.go      what rows that learn from texts are allowed to read and to choose, in words
 //	starts.go         what entroplus starts from
-//	policies.go       rows that train a policy by package stages (sft, entrorouter, entroplus): their checks
-//	trained.go        and what others ask of them
+//	policies.go       rows that train a policy by package stages (sft, entrorouter, entroplus)
+//	taught.go         and that may have a teacher, or a server that writes for them
 //	network.go        what of a row is trained, in numbers that say what a run of it takes
 //	rounds.go         rows that ask several experts (routerr1, xrouter)
 //	served.go         and those whose policy is behind a server, which plays in package multiround
-//	assumptions.go    what specs can ask of a row without building its router
+//	traits.go         what others ask of a row that its kind does not say
 //
 // A new method is a file and a line in list.
 package methods
@@ -24,6 +24,7 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // kind is one method that a spec can name, with everything that tables, figures and protocols need to know of it: no
@@ -44,7 +45,6 @@ type kind struct {
 	policy    bool // its routers have a distribution over the experts of their own, and stand on their curve where training put them
 	hindsight bool // it decides by the answers themselves
 	asks      bool // the router is a language model that is asked for its decision
-	assumes   bool // its routers may follow from Assumptions; its methods are assuming then
 	blind     bool // it never looks at a training problem
 
 	chosen string // a sentence: which of its defaults were chosen on recorded answers, and what that means; empty: none were
@@ -100,8 +100,8 @@ func list() []kind {
 		{name: "sft", says: "EntroRouter after Stage I", section: underOurs, marker: 3, seeded: true, knob: true, policy: true, build: newSFT},
 		{name: ReferenceRow, says: "EntroRouter, both stages", section: underOurs, marker: 0, also: []mark{{"entrorouter-01", 19}, {"entrorouter-exact", 28}}, seeded: true, knob: true, policy: true, build: newEntroRouter},
 		{name: "entroplus", says: "EntroRouter+ (ours): Stage II from plain learners", section: underOurs, marker: 11, seeded: true, knob: true, policy: true, build: ofOthers(newEntroPlus)},
-		{name: "routerr1", says: "Router-R1: calls experts in rounds", section: underMultiRound, marker: unmarked, also: []mark{{"router-r1", 20}}, seeded: true, self: true, assumes: true, build: byPolicy(newServedRouterR1, newRouterR1)},
-		{name: "xrouter", says: "xRouter: calls experts in rounds, at a price", section: underMultiRound, marker: 25, seeded: true, self: true, assumes: true, build: byPolicy(newServedXRouter, newXRouter)},
+		{name: "routerr1", says: "Router-R1: calls experts in rounds", section: underMultiRound, marker: unmarked, also: []mark{{"router-r1", 20}}, seeded: true, self: true, build: byPolicy(newServedRouterR1, newRouterR1)},
+		{name: "xrouter", says: "xRouter: calls experts in rounds, at a price", section: underMultiRound, marker: 25, seeded: true, self: true, build: byPolicy(newServedXRouter, newXRouter)},
 	}
 }
 
@@ -214,6 +214,14 @@ func New(s Setup) (routing.Method, error) {
 		return k.build(s)
 	}
 	return nil, fmt.Errorf("%w %q; known: %v", errUnknown, s.Method.Name, Kinds())
+}
+
+// RowTraits returns the traits of a row of a spec. A row that cannot be made has none, and loading the spec has said why.
+func RowTraits(row spec.Method, x *spec.Experiment) (t Traits) {
+	if method, err := New(Setup{Method: row, Spec: x}); err == nil {
+		t = TraitsOf(method)
+	}
+	return t
 }
 
 // ofOthers is how a row is built that is made of other rows.

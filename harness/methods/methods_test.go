@@ -327,11 +327,7 @@ func TestAKindSaysAllOfItself(t *testing.T) {
 		if k.says == "" {
 			t.Errorf("%s does not say what it is; lists have it in a few words", k.name)
 		}
-		method := build(t, k.name, paramsOf(k.name))
-		if _, ok := method.(assuming); ok && !k.assumes {
-			t.Errorf("%s states assumptions and the list says it has none", k.name)
-		}
-		if _, ok := method.(limited); ok && !k.knob {
+		if TraitsOf(build(t, k.name, paramsOf(k.name))).Limit != "" && !k.knob {
 			t.Errorf("%s says what holds its knob back and the list says it has none", k.name)
 		}
 	}
@@ -342,9 +338,9 @@ func TestWhatHoldsARowBackAtItsOwnOperatingPoint(t *testing.T) {
 		{"forc", "", "predicted pass rate"}, {"forc", "strategy: cost", "dollars"}, {"forc", "strategy: greedy", ""},
 		{"routellm", "", "share of the training questions"}, {"logistic", "", ""}, {"entrorouter", "", ""},
 	} {
-		got, err := Limit(setup(t, c.kind, c.params).Method, routingtest.Experiment())
-		if err != nil || !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
-			t.Errorf("%s %s: %q (%v), want %q", c.kind, c.params, got, err, c.want)
+		got := RowTraits(setup(t, c.kind, c.params).Method, routingtest.Experiment()).Limit
+		if !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%s %s: %q, want %q", c.kind, c.params, got, c.want)
 		}
 	}
 }

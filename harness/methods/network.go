@@ -7,7 +7,6 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/stages"
 )
 
 // Network is what is trained of a row in steps, for estimates.
@@ -73,98 +72,16 @@ const (
 	frozenFLOPs  = 2 // forward
 )
 
-// NetworkOf returns the network of a row for a pool of some experts; ok is false if it has none.
-func NetworkOf(row spec.Method, x *spec.Experiment, experts int) (n Network, ok bool) {
-	method, err := New(Setup{Method: row, Spec: x})
-	if err != nil {
-		return n, false // said where the row is planned
-	}
-	if t, param, ok := trains(method); ok {
-		return stagesNetwork(t, param, experts), true
-	}
-	switch m := method.(type) {
-	case *bag:
-		return hashed("features.words.", m.Features.Words.Buckets, m.Hidden), true
-	case *routeLLM:
-		return hashed("features.words.", m.Features.Words.Buckets, m.Dims), true
-	case *routerR1:
-		return m.network(x.Policy.Backend, int64(m.Batch), int64(max(m.Group, 1)), experts), true
-	case *xRouter:
-		return m.network(x.Policy.Backend, int64(m.Batch), int64(m.Group), experts), true
-	}
-	return n, false
-}
-
 // hashed is a network of one layer over hashed words.
 func hashed(knob string, buckets, width int) Network {
 	weights := int64(buckets) * int64(width)
 	return Network{Weights: weights, FLOPs: trainedFLOPs * float64(weights), Knob: knob + "buckets", Value: fmt.Sprintf("%d buckets of %d units", buckets, width)}
 }
 
-// stagesNetwork is the policy of a training in two stages.
-func stagesNetwork(t *stages.Training, param string, experts int) (n Network) {
-	p := t.Policy
-	switch f := t.Features; {
-	case p.Kind == "lm":
-		n = decoderNetwork(p, experts)
-	case len(f.Read) == 0:
-		n = hashed("policy.", p.Buckets, p.Hidden)
-	case f.Characters.Buckets > f.Words.Buckets:
-		n = hashed(param+".characters.", f.Characters.Buckets, p.Hidden)
-	default:
-		n = hashed(param+".words.", f.Words.Buckets, p.Hidden)
-	}
-	n.Backend = p.Backend
-	rollouts := int64(1) // of a problem, that go through the network
-	if p.Rationale == "cot" {
-		rollouts = int64(t.GRPO.Group)
-	}
-	if t.With.StageTwo != nil {
-		n.Group, n.Batch = int64(t.GRPO.Group), int64(t.GRPO.Batch)
-	}
-	n.effort = func(one, two int64) (e Effort) {
-		fit := func(one, two int64) {
-			e = e.add(sftEffort(t.SFT, one))
-			if t.With.StageTwo != nil {
-				texts := float64(t.GRPO.Steps) * float64(min(int64(t.GRPO.Batch), two)*rollouts)
-				e = e.add(float64(t.GRPO.Steps)*float64(t.GRPO.Epochs), texts*float64(t.GRPO.Epochs))
-				if n.Writes > 0 {
-					e.Written += texts
-				}
-			}
-		}
-		for range t.Validate.WeightDecay {
-			fit(one-one/5, two-two/5) // see stages: a fifth is held out
-		}
-		fit(one, two)
-		return e
-	}
-	return n
-}
-
 // sftEffort is Stage I on so many problems.
 func sftEffort(cfg spec.SFT, problems int64) (steps, texts float64) {
 	epochs := float64(cfg.Epochs)
 	return epochs * float64((problems+int64(cfg.Batch)-1)/int64(cfg.Batch)), epochs * float64(problems)
-}
-
-// network is that of a row that asks several experts, which learns from episodes of a batch of problems, some of each.
-func (k *asksSeveral) network(backend string, batch, episodes int64, experts int) Network {
-	n := Network{Weights: int64(k.Hidden) * int64(experts+1), Knob: "hidden", Value: fmt.Sprintf("%d units", k.Hidden), Backend: backend}
-	n.FLOPs = trainedFLOPs * float64(n.Weights)
-	if k.LM {
-		p := k.training.Decoder.Policy
-		n = decoderNetwork(p, experts+1)
-		n.Backend = p.Backend
-	}
-	n.effort = func(one, _ int64) (e Effort) {
-		if k.LM {
-			e = e.add(sftEffort(*k.SFT, one))
-		}
-		updates := (batch + int64(k.Mini) - 1) / int64(k.Mini)
-		return e.add(float64(k.Steps)*float64(updates), float64(k.Steps)*float64(batch*min(episodes, movesRead)))
-	}
-	return n
 }
 
 // decoderNetwork is a language model that chooses among so many.

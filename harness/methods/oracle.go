@@ -31,6 +31,8 @@ func newOracle(s Setup) (routing.Method, error) {
 
 func (*oracle) Name() string { return "oracle" }
 
+func (*oracle) traits() Traits { return Traits{Yardstick: true} }
+
 func (o *oracle) Fit(context.Context, routing.TrainSet, routing.Work) (routing.Router, error) {
 	return o, nil
 }

@@ -1,4 +1,4 @@
-// What rows that train a policy share: their checks, and how their training is carried out.
+// What rows that train a policy by package stages share.
 
 package methods
 
@@ -9,6 +9,65 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/stages"
 )
+
+// policyRow is a row that trains a policy.
+type policyRow struct {
+	stages.Training `yaml:",inline"`
+
+	reads string // the param that says what a policy of kind compact reads
+}
+
+func (p *policyRow) traits() Traits {
+	t := Traits{
+		Allowance: Allowance{policyInWords(p.Policy, p.Features), oneOf(len(p.Validate.WeightDecay), "weight decays")},
+		Network:   p.network,
+	}
+	if p.Policy.Kind == "lm" {
+		t.LM = &p.Policy
+	}
+	return t
+}
+
+// network is the policy.
+func (p *policyRow) network(experts int) (n Network) {
+	of := p.Policy
+	switch f := p.Features; {
+	case of.Kind == "lm":
+		n = decoderNetwork(of, experts)
+	case len(f.Read) == 0:
+		n = hashed("policy.", of.Buckets, of.Hidden)
+	case f.Characters.Buckets > f.Words.Buckets:
+		n = hashed(p.reads+".characters.", f.Characters.Buckets, of.Hidden)
+	default:
+		n = hashed(p.reads+".words.", f.Words.Buckets, of.Hidden)
+	}
+	n.Backend = of.Backend
+	rollouts := int64(1) // of a problem, that go through the network
+	if of.Rationale == "cot" {
+		rollouts = int64(p.GRPO.Group)
+	}
+	if p.With.StageTwo != nil {
+		n.Group, n.Batch = int64(p.GRPO.Group), int64(p.GRPO.Batch)
+	}
+	n.effort = func(one, two int64) (e Effort) {
+		fit := func(one, two int64) {
+			e = e.add(sftEffort(p.SFT, one))
+			if p.With.StageTwo != nil {
+				texts := float64(p.GRPO.Steps) * float64(min(int64(p.GRPO.Batch), two)*rollouts)
+				e = e.add(float64(p.GRPO.Steps)*float64(p.GRPO.Epochs), texts*float64(p.GRPO.Epochs))
+				if n.Writes > 0 {
+					e.Written += texts
+				}
+			}
+		}
+		for range p.Validate.WeightDecay {
+			fit(one-one/5, two-two/5) // see stages: a fifth is held out
+		}
+		fit(one, two)
+		return e
+	}
+	return n
+}
 
 // checkPolicy refuses a row whose policy is to compute on another backend than the run's, or whose knobs do not belong together.
 func checkPolicy(s Setup, p spec.Policy) error {
@@ -34,13 +93,12 @@ func checkTeacher(s Setup, p spec.Policy) error {
 	return nil
 }
 
-// carriesOut gives a training what the setup has, and checks its policy and what that reads by the param of this name, in which it leaves
-// what its recipe says.
-func (s Setup) carriesOut(t *stages.Training, param string, reads *spec.Features) (err error) {
-	if err := checkPolicy(s, t.Policy); err != nil {
+// carriesOut gives a row's training what the setup has, and checks its policy and what that reads, in which it leaves what its recipe says.
+func (s Setup) carriesOut(p *policyRow, reads *spec.Features) (err error) {
+	if err := checkPolicy(s, p.Policy); err != nil {
 		return err
 	}
-	w := &t.With
+	w := &p.With
 	w.Name, w.Decoding, w.Backend, w.Memory, w.Models, w.Writer = s.Method.Name, s.Spec.Evaluate.Decoding, s.Backend, s.Stages, s.Models, s.Spec.Writer
 	if x := s.Spec.Teacher; x != nil {
 		asked := routing.Expert{ID: x.Model, Model: x.Model, Revision: x.Revision, MaxTokens: x.MaxTokens, Price: s.Prices[x.Model]}
@@ -49,8 +107,8 @@ func (s Setup) carriesOut(t *stages.Training, param string, reads *spec.Features
 			w.Teacher.Servers = s.Servers
 		}
 	}
-	w.Reading, err = s.policyReads(param, reads, t.Policy)
-	t.Features = *reads
+	w.Reading, err = s.policyReads(p.reads, reads, p.Policy)
+	p.Features = *reads
 	return err
 }
 

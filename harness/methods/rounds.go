@@ -3,6 +3,8 @@
 package methods
 
 import (
+	"fmt"
+
 	"github.com/entrorouter/entrorouter/harness/rounds"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -40,6 +42,7 @@ type asksSeveral struct {
 	Anchor *spec.Anchor `yaml:"anchor,omitempty"` // soft anchor on the first move, the router among the experts, free and with its own pass rate; an ablation
 
 	training rounds.Training // without what is the row's own
+	backend  string          // of the experiment's policy
 }
 
 // decoded makes the training of knobs that were decoded into a row, and sets what they leave to the experiment.
@@ -49,6 +52,7 @@ func (k *asksSeveral) decoded(s Setup) error {
 		Assimilation: k.Assimilation, Distraction: k.Distraction, ColdStart: k.ColdStart, FormatFail: k.FormatFail,
 		Penalty: k.L2, Texts: s.Texts, Fits: s.Fits,
 	}
+	k.backend = s.Spec.Policy.Backend
 	switch {
 	case !k.LM:
 		return nil
@@ -73,12 +77,35 @@ func (k *asksSeveral) teaches(reward theory.Reward, by theory.Training, unit fun
 	return &t
 }
 
-// languageModel is the policy of a row whose policy is one; nil: it is a small network.
-func (k *asksSeveral) languageModel() *spec.Policy {
-	if d := k.training.Decoder; d != nil {
-		return &d.Policy
+// traitsOf are those of a row with somebody's reward, which learns from episodes of a batch of problems, some of each.
+func (k *asksSeveral) traitsOf(reward string, batch, episodes int) Traits {
+	t := Traits{
+		Allowance: Allowance{Reads: inWords(rounds.Features())}, // by regressions with one penalty
+		Network:   func(experts int) Network { return k.network(int64(batch), int64(episodes), experts) },
+		Asker:     &Asker{Reward: reward, Anchored: k.Anchor != nil, Assimilation: k.Assimilation, Distraction: k.Distraction, ColdStart: k.ColdStart},
 	}
-	return nil
+	if d := k.training.Decoder; d != nil {
+		t.LM, t.Allowance.Reads = &d.Policy, "the text itself, and who has been asked"
+	}
+	return t
+}
+
+// network is the small network, or the language model in its place.
+func (k *asksSeveral) network(batch, episodes int64, experts int) Network {
+	n := Network{Weights: int64(k.Hidden) * int64(experts+1), Knob: "hidden", Value: fmt.Sprintf("%d units", k.Hidden)}
+	n.FLOPs = trainedFLOPs * float64(n.Weights)
+	if k.LM {
+		n = decoderNetwork(k.training.Decoder.Policy, experts+1)
+	}
+	n.Backend = k.backend
+	n.effort = func(one, _ int64) (e Effort) {
+		if k.LM {
+			e = e.add(sftEffort(*k.SFT, one))
+		}
+		updates := (batch + int64(k.Mini) - 1) / int64(k.Mini)
+		return e.add(float64(k.Steps)*float64(updates), float64(k.Steps)*float64(batch*min(episodes, movesRead)))
+	}
+	return n
 }
 
 // ModelDigest is as that of stages.Training.

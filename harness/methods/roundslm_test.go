@@ -203,7 +203,7 @@ func TestWhatARowWithALanguageModelNeeds(t *testing.T) {
 	if err != nil || !strings.Contains(string(recipe), `"sft":{"batch":8`) || !strings.Contains(string(recipe), `"lm":true`) {
 		t.Errorf("recipe %s: %v", recipe, err)
 	}
-	if a, ok := AllowanceOf(s.Method, s.Spec); !ok || a.Reads != "the text itself, and who has been asked" {
+	if a := RowTraits(s.Method, s.Spec).Allowance; a.Reads != "the text itself, and who has been asked" {
 		t.Errorf("it reads %q", a.Reads)
 	}
 	small, err := spec.Canonical(build(t, "routerr1", ""))
@@ -223,15 +223,15 @@ func TestWhatARowWithALanguageModelNeeds(t *testing.T) {
 	for _, tune := range []spec.Tune{{Part: "head"}, {Last: 1}, {Part: "full"}} {
 		tinyLM(t, &s)
 		s.Spec.Policy.Tune = &tune
-		if got, want := FrozenTrunk(s.Method, s.Spec), tune.Part == "head"; got != want {
+		if got, want := RowTraits(s.Method, s.Spec).FrozenTrunk(), tune.Part == "head"; got != want {
 			t.Errorf("%v: a head on a frozen model %v, want %v", tune, got, want)
 		}
 	}
-	if FrozenTrunk(setup(t, "routerr1", "").Method, s.Spec) {
+	if RowTraits(setup(t, "routerr1", "").Method, s.Spec).FrozenTrunk() {
 		t.Error("a small network is called a language model")
 	}
 	// Its weights and moments are its own, so that it is trained beside nothing.
-	if !TrainsLanguageModel(m) || TrainsLanguageModel(build(t, "routerr1", "")) {
-		t.Errorf("trains a language model: with lm %v, without %v", TrainsLanguageModel(m), TrainsLanguageModel(build(t, "routerr1", "")))
+	if with, without := TraitsOf(m).LM, TraitsOf(build(t, "routerr1", "")).LM; with == nil || without != nil {
+		t.Errorf("trains a language model: with lm %v, without %v", with, without)
 	}
 }

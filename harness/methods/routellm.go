@@ -87,8 +87,18 @@ func newRouteLLM(s Setup) (routing.Method, error) {
 
 func (*routeLLM) Name() string { return "routellm" }
 
-func (*routeLLM) limit() string {
-	return "the strongest expert answers a share of the training questions"
+// shareLimit is what holds back routers whose knob is set by a share.
+const shareLimit = "the strongest expert answers a share of the training questions"
+
+func (r *routeLLM) traits() Traits {
+	t := Traits{
+		Limit:   shareLimit,
+		Network: func(int) Network { return hashed("features.words.", r.Features.Words.Buckets, r.Dims) },
+	}
+	if r.Scores == "" {
+		t.Allowance = Allowance{inWords(r.Features), oneOf(r.Epochs, "epochs")}
+	}
+	return t
 }
 
 func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {

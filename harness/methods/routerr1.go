@@ -46,6 +46,8 @@ func newRouterR1(s Setup) (routing.Method, error) {
 
 func (*routerR1) Name() string { return "routerr1" }
 
+func (r *routerR1) traits() Traits { return r.traitsOf("Router-R1", r.Batch, max(r.Group, 1)) }
+
 func (r *routerR1) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	by := theory.Training{
 		Algorithm: theory.PPO, Batch: r.Batch, Group: 1, CriticLR: r.Critic,

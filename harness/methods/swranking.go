@@ -51,7 +51,9 @@ func newSWRanking(s Setup) (routing.Method, error) {
 
 func (*swRanking) Name() string { return "swranking" }
 
-func (*swRanking) limit() string { return (*routeLLM)(nil).limit() }
+func (r *swRanking) traits() Traits {
+	return Traits{Allowance: Allowance{Reads: inWords(r.Features)}, Limit: shareLimit}
+}
 
 func (r *swRanking) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	examples, err := profiled(r, train)

@@ -54,6 +54,8 @@ func newXRouter(s Setup) (routing.Method, error) {
 
 func (*xRouter) Name() string { return "xrouter" }
 
+func (x *xRouter) traits() Traits { return x.traitsOf("xRouter", x.Batch, x.Group) }
+
 func (x *xRouter) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {
 	filter := x.Filter
 	if filter == "none" {

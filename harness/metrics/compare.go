@@ -194,6 +194,7 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 	}
 	var out []Change
 	var gated []statistical
+	moved := map[string]bool{} // sweeps of which some number did: which settings of the knob are listed depends on that
 	for _, ref := range reference.Measurements {
 		method, seed := ref.Key("method"), training(ref)
 		our, have := byLabel[ref.Label()]
@@ -215,7 +216,10 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 			if have && !ok && (!sameSeeds || !c.SameProblems) {
 				continue // a spread over seeds, of one seed; a ratio that these problems do not define
 			}
-			if x.Ours = o.Number; !have || !ok {
+			if x.Ours = o.Number; ref.Key("knob") != "" && x.Ours != x.Reference {
+				moved[ref.labelWithout("knob")] = true
+			}
+			if !have || !ok {
 				x.Missing, x.Why = true, our.Why(v.Unit)
 				out = append(out, x)
 				continue
@@ -255,7 +259,7 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 	}
 	lost := lostBy(reference)
 	for _, m := range ours.Measurements {
-		if !lost(m) || c.optional(m, allSeeds) {
+		if !lost(m) || c.optional(m, allSeeds) || m.Key("knob") != "" && moved[m.labelWithout("knob")] {
 			continue
 		}
 		for _, v := range m.Values {

@@ -282,6 +282,14 @@ func TestANumberThatTheReferenceHasLostIsNoticed(t *testing.T) {
 		Jumps: func(Measurement) Reason { return Reason{} }, Relative: func(string) bool { return false }, Sampled: func(string) bool { return false },
 	}
 	const fixedOne = "BenchmarkRoute/method=fixed/benchmark=one 100 70.000 accuracy-%\n"
+	sweep := func(lines ...string) (text string) {
+		text = referenceText + "BenchmarkSweep/method=seeded/knob=005 100 60.000 accuracy-%\n"
+		for _, l := range lines {
+			knob, accuracy, _ := strings.Cut(l, " ")
+			text += "BenchmarkSweep/method=fixed/knob=" + knob + " 100 " + accuracy + " accuracy-%\n"
+		}
+		return text
+	}
 	for _, tc := range []struct {
 		name, reference, ours string
 		want                  []string
@@ -293,6 +301,8 @@ func TestANumberThatTheReferenceHasLostIsNoticed(t *testing.T) {
 		{"a new benchmark", referenceText, referenceText + "BenchmarkRoute/method=fixed/benchmark=two 100 1 accuracy-%\n", nil},
 		{"a new seed", referenceText, referenceText + "BenchmarkRoute/method=seeded/benchmark=avg/seed=4 100 1 accuracy-%\n", nil},
 		{"a new kind of line", referenceText, referenceText + "BenchmarkChoice/method=fixed/benchmark=one 100 1 auc\n", nil},
+		{"a line of a setting is gone", sweep("001 50.000", "009 70.000"), sweep("001 50.000", "005 60.000", "009 70.000"), []string{"Sweep/method=fixed/knob=005 accuracy-%"}},
+		{"settings are listed elsewhere, since the knob moved", sweep("001 50.000", "004 58.000", "009 70.000"), sweep("001 50.000", "005 60.000", "009 71.000"), nil},
 		{"a new unit", referenceText, strings.Replace(referenceText, "70.000 accuracy-%", "70.000 accuracy-% 1 auc", 1), nil},
 	} {
 		var lost []string

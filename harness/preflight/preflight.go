@@ -81,11 +81,10 @@ func Estimate(r *spec.Resolved, questions map[string]int) Needs {
 			n.disk = knobShare{knob, what, disk}
 		}
 	}
-	rows, seeds := int64(max(len(x.Methods), 1)), int64(max(len(x.Evaluate.Seeds), 1))
-	if x.Recorded() {
-		seeds = int64(len(x.Folds.Seeds) * x.Folds.K)
-	}
-	if !x.Recorded() && x.Collapse == nil {
+	trainings := x.Trainings()
+	folds := trainings.Folds
+	rows, seeds := int64(max(len(x.Methods), 1)), int64(len(*trainings.Of)*max(folds, 1))
+	if x.AsksExperts() {
 		members, perAnswer := int64(0), int64(servedDisk)
 		for _, p := range r.Pools {
 			members += int64(len(p.Experts))
@@ -121,7 +120,7 @@ func Estimate(r *spec.Resolved, questions map[string]int) Needs {
 	}
 	var sets []fitTo
 	experts := 0
-	if !x.Recorded() {
+	if folds == 0 {
 		one := fitTo{one: x.Train.SFT.Size, two: x.Train.RL.Size, routed: x.Train.RL.Size} // rows may be matched to what is spent on Stage II's
 		for _, name := range x.Test {
 			one.routed += r.Benchmarks[name].Size + x.Large
@@ -130,16 +129,17 @@ func Estimate(r *spec.Resolved, questions map[string]int) Needs {
 	}
 	for _, p := range r.Pools {
 		experts = max(experts, len(p.Experts))
-		if all := questions[p.Name]; x.Recorded() {
-			learned := all * (x.Folds.K - 1) / x.Folds.K
+		if all := questions[p.Name]; folds > 0 {
+			learned := all * (folds - 1) / folds
 			sets = append(sets, fitTo{learned, learned, all - learned})
 		}
 	}
 	for _, m := range x.Methods {
-		network, ok := methods.NetworkOf(m, x, experts)
-		if !ok {
+		trains := methods.RowTraits(m, x).Network
+		if trains == nil {
 			continue
 		}
+		network := trains(experts)
 		knob := "row " + m.RowID() + ": " + network.Knob
 		fits := seeds * int64(len(sets))
 		n.Trainings += fits

@@ -35,12 +35,13 @@ func (r *Run) askedTable(name string, rows []report.RowLayout, paper published) 
 		Writes                bool // one that is trained writes before it chooses
 	}{words: r.words(), Timed: len(r.RouterMS) > 0}
 	for i, m := range r.Spec.Experiment.Methods {
-		policy, trained := methods.LanguageModel(m, &r.Spec.Experiment)
+		traits := methods.RowTraits(m, &r.Spec.Experiment)
+		trained := traits.ChoosesByLM()
 		if !trained && !methods.AsksForDecisions(m.Name) {
 			continue
 		}
 		l.Rows = append(l.Rows, rows[i])
-		w.Asked, w.Trained, w.Writes = w.Asked || !trained, w.Trained || trained, w.Writes || policy.Rationale == "cot"
+		w.Asked, w.Trained, w.Writes = w.Asked || !trained, w.Trained || trained, w.Writes || trained && traits.LM.Rationale == "cot"
 	}
 	if l.Rows == nil {
 		return nil, nil

@@ -8,18 +8,7 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/methods"
-	"github.com/entrorouter/entrorouter/harness/spec"
 )
-
-// simulatedRouter returns the simulated language model behind a row of kind llmrouter.
-func (r *Run) simulatedRouter(m spec.Method) (spec.SimRouter, bool) {
-	model, ok := methods.SimulatedModel(m)
-	if sim := r.Spec.Pools[0].Simulation; ok && sim != nil {
-		router, ok := sim.Routers[model]
-		return router, ok
-	}
-	return spec.SimRouter{}, false
-}
 
 // assumed is what rows follow from that nothing measured says; what no row assumes has no value.
 type assumed struct {
@@ -28,23 +17,22 @@ type assumed struct {
 }
 
 // Assumptions are those of all rows.
-func (w words) Assumptions() (all assumed, err error) {
+func (w words) Assumptions() (all assumed) {
 	for _, m := range w.Experiment.Methods {
-		if s, ok := w.run.simulatedRouter(m); ok {
-			all.Skill.add(s.Skill, m.RowLabel())
-			all.Tau.add(s.Tau, m.RowLabel())
+		traits := methods.RowTraits(m, w.Experiment)
+		if sim := w.run.Spec.Pools[0].Simulation; sim != nil {
+			if s, ok := sim.Routers[traits.Simulated]; ok {
+				all.Skill.add(s.Skill, m.RowLabel())
+				all.Tau.add(s.Tau, m.RowLabel())
+			}
 		}
-		a, ok, err := methods.AssumptionsOf(m)
-		if err != nil {
-			return all, err
-		}
-		if ok {
+		if a := traits.Asker; a != nil {
 			all.Assimilation.add(a.Assimilation, m.RowLabel())
 			all.Distraction.add(a.Distraction, m.RowLabel())
 			all.ColdStart.add(a.ColdStart, m.RowLabel())
 		}
 	}
-	return all, nil
+	return all
 }
 
 // stated are the values of a parameter, each with the rows that have it.

@@ -29,8 +29,8 @@ func TestYardsticksAndAssumptionsDoNotCompete(t *testing.T) {
 		{toy.Row(t, "xrouter", "trained", "{assimilation: 1}"), true},
 		{toy.Row(t, "xrouter", "served", `{policy: {url: "http://localhost:8000/v1", model: m}, failures: stop}`), false},
 	} {
-		if got, err := r.reference(c.row, r.Spec.Pools[0]); err != nil || got != c.want {
-			t.Errorf("%s %s: %v (%v), want %v", c.row.Name, c.row.ID, got, err, c.want)
+		if got := r.row(c.row, part{pool: r.Spec.Pools[0]}); got.Reference != c.want {
+			t.Errorf("%s %s: %v, want %v", c.row.Name, c.row.ID, got.Reference, c.want)
 		}
 	}
 }

@@ -120,16 +120,16 @@ type ofTable struct {
 	Averaged bool // it prints averages of the paper that the paper does not
 }
 
-// inPool is what templates of one recorded pool fill in besides.
+// inPool is what templates of one pool fill in besides.
 type inPool struct {
 	words
 	Pool      spec.Pool
-	Stratum   string // what the only benchmark is called; empty: all of them
+	Stratum   string // of a recorded pool, what the only benchmark is called; empty: all of them
 	Questions int
 	Lead      string // heading of the column of leads; empty: there is none
 }
 
-// inPool returns what there is to say of a stratum of a recorded pool.
+// inPool returns what there is to say of a pool, of a stratum of it if it is recorded.
 func (r *Run) inPool(pool spec.Pool, stratum string) inPool {
 	w := inPool{words: r.words(), Pool: pool, Questions: r.stratumSize(pool.Name, stratum)}
 	if stratum != metrics.BothStrata {

@@ -5,32 +5,11 @@ package present
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
-
-// check says whether the spec has what an output needs, and the output no key that its kind does not read.
-func (r *Run) check(of output, o spec.Output) error {
-	x := &r.Spec.Experiment
-	if !slices.Contains(of.protocols, x.Protocol) && of.protocols != nil {
-		return fmt.Errorf("%w: output %s: kind %s needs protocol %s; spec %s has protocol %s", spec.ErrUsage, o.File, o.Kind, strings.Join(of.protocols, " or "), x.Name, x.Protocol)
-	}
-	for _, key := range []struct {
-		name string
-		set  bool
-	}{{"rows", o.Rows != nil}, {"param", o.Param != ""}, {"axis", o.Axis != ""}, {"log", o.Log}, {"paper", o.Paper}, {"wide", o.Wide}, {"series", o.Series != nil}} {
-		if key.set && !slices.Contains(of.reads, key.name) {
-			return fmt.Errorf("%w: output %s: kind %s does not read %s; leave it out", spec.ErrUsage, o.File, o.Kind, key.name)
-		}
-	}
-	if of.needs == nil {
-		return nil
-	}
-	return of.needs(r, o)
-}
 
 // hullNeeds fails without a row of every expert, measured where there are measurements.
 func (r *Run) hullNeeds(o spec.Output) error {
@@ -55,15 +34,6 @@ func (r *Run) seedsNeed(o spec.Output) error {
 	seeded := slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return methods.Seeded(m.Name) })
 	if o.Rows == nil && (len(x.Evaluate.Seeds) < 2 || !seeded) {
 		return fmt.Errorf("%w: output %s: no row of spec %s was trained with more than one seed; name more in evaluate.seeds", spec.ErrUsage, o.File, x.Name)
-	}
-	return nil
-}
-
-// distributionNeeds fails without the row that is shown.
-func (r *Run) distributionNeeds(o spec.Output) error {
-	x := &r.Spec.Experiment
-	if !slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.ReferenceRow }) {
-		return fmt.Errorf("%w: output %s: it shows the row %q, which spec %s does not have", spec.ErrUsage, o.File, methods.ReferenceRow, x.Name)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@
 package present
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -14,6 +15,9 @@ import (
 // collapseFigure draws what training did to calling.
 func (r *Run) collapseFigure(o spec.Output, _ published) ([]*report.Figure, error) {
 	c := r.Spec.Experiment.Collapse
+	if c == nil {
+		return nil, fmt.Errorf("%w: a collapse figure needs protocol collapse; spec %s has protocol %s", spec.ErrUsage, r.Spec.Experiment.Name, r.Spec.Experiment.Protocol)
+	}
 	l := report.CollapseLayout{Name: o.File, At: metrics.Decimal(c.Setting.Lambda), ControlsAt: metrics.Decimal(c.Setting.Assimilation)}
 	for _, a := range slices.Sorted(slices.Values(c.Curves)) {
 		l.Curves = append(l.Curves, report.Term{Value: metrics.Decimal(a), Label: metrics.Decimal(a)})
@@ -54,6 +58,9 @@ type phase struct {
 // phaseFigure draws where training stops calls and where they do not pay.
 func (r *Run) phaseFigure(o spec.Output, _ published) ([]*report.Figure, error) {
 	c := r.Spec.Experiment.Collapse
+	if c == nil {
+		return nil, fmt.Errorf("%w: output %s: a phase diagram needs protocol collapse; spec %s has protocol %s", spec.ErrUsage, o.File, r.Spec.Experiment.Name, r.Spec.Experiment.Protocol)
+	}
 	l := report.PhaseLayout{Name: o.File, Experts: len(r.Spec.Pools[0].Experts)}
 	for _, a := range c.Sweep.Assimilation {
 		l.Assimilation = append(l.Assimilation, metrics.Decimal(a))

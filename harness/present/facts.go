@@ -120,7 +120,7 @@ func (w words) Calibration() (c calibrated) {
 				continue
 			}
 			part := fmt.Sprintf("%s %.1f points", m.RowLabel(), v.Number)
-			if methods.ImportsPassRates(m) {
+			if methods.RowTraits(m, w.Experiment).Imports {
 				c.Imported = append(c.Imported, part)
 			} else {
 				c.Fitted = append(c.Fitted, part)
@@ -131,17 +131,13 @@ func (w words) Calibration() (c calibrated) {
 }
 
 // Limits are the rows whose knob is held back at their own operating point, each with what holds it.
-func (w words) Limits() (rows []string, err error) {
+func (w words) Limits() (rows []string) {
 	for _, m := range w.Experiment.Methods {
-		limit, err := methods.Limit(m, w.Experiment)
-		if err != nil {
-			return nil, err
-		}
-		if limit != "" {
+		if limit := methods.RowTraits(m, w.Experiment).Limit; limit != "" {
 			rows = append(rows, m.RowLabel()+" ("+limit+")")
 		}
 	}
-	return rows, nil
+	return rows
 }
 
 // Policies says whether a curve stands beside a row that decides by a trained distribution. Measurements of older programs have none.
@@ -160,8 +156,8 @@ type allowed struct {
 // Allowed is what rows that learn from texts may read of them and choose, in the order of the experiment.
 func (w words) Allowed() (all []allowed) {
 	for _, m := range w.Experiment.Methods {
-		a, ok := methods.AllowanceOf(m, w.Experiment)
-		if !ok {
+		a := methods.RowTraits(m, w.Experiment).Allowance
+		if a == (methods.Allowance{}) {
 			continue
 		}
 		i := slices.IndexFunc(all, func(x allowed) bool { return x.Allowance == a })

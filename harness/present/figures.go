@@ -15,76 +15,60 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
-// ofPlane is what captions of planes fill in besides.
-type ofPlane struct {
-	inPool
-	Swept, Read         bool   // a shown row has thin lines: of all settings; of shares of the cost
-	OtherHull, HasTable bool   // one may answer itself; the experiment has a table
-	Dearest             string // expert that shares are of
-	Wide, BesidePaper   bool   // the panels stand side by side; the paper's router is there
-	Compared            bool   // another run has points too
-	Shown, Rows         int    // of the experiment
+// paretoFigures draw the plane of cost and accuracy.
+func (r *Run) paretoFigures(o spec.Output, paper published) ([]*report.Figure, error) {
+	return r.eachPart(func(p part) (*report.Figure, error) { return r.paretoFigure(o, paper, p) })
 }
 
-// paretoFigures draw the plane of cost and accuracy; of recordings one a pool, of all questions.
-func (r *Run) paretoFigures(o spec.Output, paper published) ([]*report.Figure, error) {
+func (r *Run) paretoFigure(o spec.Output, paper published, p part) (*report.Figure, error) {
 	x := &r.Spec.Experiment
 	looks := r.looks()
-	shown := ofPlane{
-		Swept:     r.swept(r.shown(o.Rows)),
-		Read:      x.Recorded() && slices.ContainsFunc(r.shown(o.Rows), r.hasCurve),
-		Dearest:   dearest(x),
-		OtherHull: slices.ContainsFunc(r.shown(o.Rows), func(m spec.Method) bool { return methods.AnswersItself(m.Name) }),
-		HasTable:  slices.ContainsFunc(x.Outputs, func(o spec.Output) bool { return o.Kind == "table" }),
-		Wide:      o.Wide,
-		Rows:      len(x.Methods),
+	l := report.ParetoLayout{Name: o.File + p.suffix, Benchmark: p.all, Cost: p.cost, Gain: units.HullGain, Wide: o.Wide, Before: r.Before}
+	if i := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.ReferenceRow }); i >= 0 {
+		l.Reference = r.label(x.Methods[i])
 	}
-	plane := func(l report.ParetoLayout, name string, of inPool, at ...metrics.Key) (*report.Figure, error) {
-		l.Gain, l.Wide, l.Before = units.HullGain, o.Wide, r.Before
-		if i := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.ReferenceRow }); i >= 0 {
-			l.Reference = r.label(x.Methods[i])
+	for _, m := range r.shown(nil) {
+		mark := report.Mark{Label: r.label(m), Look: looks[m.RowID()], Keys: slices.Concat(p.at, metrics.Keys("method", m.RowID()))}
+		if x.ReadsAnswers() {
+			mark.Lead = slices.Concat(p.at, metrics.Keys("row", m.RowID(), "versus", methods.ReferenceRow, "benchmark", p.all))
 		}
-		for _, m := range r.shown(nil) {
-			mark := report.Mark{Label: r.label(m), Look: looks[m.RowID()], Keys: append(slices.Clone(at), metrics.Keys("method", m.RowID())...)}
-			if x.Recorded() {
-				mark.Lead = append(slices.Clone(at), metrics.Keys("row", m.RowID(), "versus", methods.ReferenceRow, "benchmark", l.Benchmark)...)
-			}
-			switch {
-			case len(r.Measurements.Where(mark.Keys...)) == 0: // a row of hindsight, which needs answers and not probabilities
-			case methods.Fixed(m.Name):
-				l.Experts = append(l.Experts, mark)
-			case o.Rows == nil || slices.Contains(o.Rows, m.RowID()):
-				l.Methods = append(l.Methods, mark)
-			}
+		switch {
+		case len(r.Measurements.Where(mark.Keys...)) == 0: // a row of hindsight, which needs answers and not probabilities
+		case methods.Fixed(m.Name):
+			l.Experts = append(l.Experts, mark)
+		case o.Rows == nil || slices.Contains(o.Rows, m.RowID()):
+			l.Methods = append(l.Methods, mark)
 		}
-		if point, ok := paper.reference(); ok && o.Paper {
-			point.Look = looks[methods.ReferenceRow]
-			l.Paper = &point
-		}
-		said := shown
-		said.BesidePaper, said.Compared = l.Paper != nil, l.Before != nil
-		said.inPool, said.Shown = of, len(l.Experts)+len(l.Methods)
-		var err error
-		if l.Caption, err = caption(name, said); err != nil {
-			return nil, err
-		}
-		return report.Pareto(l, r.Measurements)
 	}
-	if !x.Recorded() {
-		f, err := plane(report.ParetoLayout{Name: o.File, Benchmark: metrics.Average, Cost: report.CostOfAThousand()},
-			"pareto caption", inPool{words: r.words(), Pool: r.Spec.Pools[0]}, metrics.Keys("arena", r.arena())...)
-		return []*report.Figure{f}, err
+	if point, ok := paper.reference(); ok && o.Paper {
+		point.Look = looks[methods.ReferenceRow]
+		l.Paper = &point
 	}
-	var all []*report.Figure
-	for _, pool := range r.Spec.Pools {
-		f, err := plane(report.ParetoLayout{Name: o.File + "-" + pool.Name, Benchmark: metrics.BothStrata, Cost: report.Quantity{Unit: units.CostShare, Label: "Cost (% of the " + dearest(x) + "'s)"}},
-			"pareto caption of a pool", r.inPool(pool, metrics.BothStrata), metrics.Keys("pool", pool.Name)...)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, f)
+	var err error
+	if l.Caption, err = caption("pareto caption", struct {
+		inPool
+		Swept, Read         bool   // a shown row has thin lines: of all settings; of shares of the cost
+		OtherHull, HasTable bool   // one may answer itself; the experiment has a table
+		Dearest             string // expert that shares are of
+		Wide, BesidePaper   bool   // the panels stand side by side; the paper's router is there
+		Compared            bool   // another run has points too
+		Shown, Rows         int    // of the experiment
+	}{
+		inPool:      r.inPool(p.pool, metrics.BothStrata),
+		Swept:       r.swept(r.shown(o.Rows)),
+		Read:        slices.ContainsFunc(r.shown(o.Rows), r.hasCurve),
+		OtherHull:   slices.ContainsFunc(r.shown(o.Rows), func(m spec.Method) bool { return methods.AnswersItself(m.Name) }),
+		HasTable:    slices.ContainsFunc(x.Outputs, func(o spec.Output) bool { return o.Kind == kindTable }),
+		Dearest:     dearest(x),
+		Wide:        o.Wide,
+		BesidePaper: l.Paper != nil,
+		Compared:    l.Before != nil,
+		Shown:       len(l.Experts) + len(l.Methods),
+		Rows:        len(x.Methods),
+	}); err != nil {
+		return nil, err
 	}
-	return all, nil
+	return report.Pareto(l, r.Measurements)
 }
 
 // looks are the markers of the rows that are no fixed experts, whichever of them a figure shows: those of methods.Marked, and for
@@ -112,84 +96,53 @@ func (r *Run) swept(rows []spec.Method) bool {
 	})
 }
 
-// sweepFigures draw rows against a number; of recordings one a pool.
+// sweepFigures draw rows against a number.
 func (r *Run) sweepFigures(o spec.Output, paper published) ([]*report.Figure, error) {
-	if r.Spec.Experiment.Recorded() {
-		return r.foldSweeps(o)
-	}
-	return one(r.sweepFigure(o, paper.averages()))
+	return r.eachPart(func(p part) (*report.Figure, error) { return r.sweepFigure(o, paper.averages(), p) })
 }
 
-// sweepFigure draws accuracy, hull gain and cost against a number that the rows change; nil if none could be fitted.
-func (r *Run) sweepFigure(o spec.Output, paper *metrics.Set) (*report.Figure, error) {
-	l, err := r.sweepLayout(o, "")
+// sweepFigure draws accuracy, hull gain and cost against a number that the rows change, of recorded answers the mean gain where all of
+// them have one; nil if none could be fitted.
+func (r *Run) sweepFigure(o spec.Output, paper *metrics.Set, p part) (*report.Figure, error) {
+	x := &r.Spec.Experiment
+	l, err := r.sweepLayout(o, p)
 	if err != nil || l.Lines == nil {
 		return nil, err
 	}
 	point := func(has func(report.SweepPoint) bool) bool {
 		return slices.ContainsFunc(l.Lines, func(line report.SweepLine) bool { return slices.ContainsFunc(line.Points, has) })
 	}
+	meanGain := !point(func(at report.SweepPoint) bool {
+		return !slices.ContainsFunc(r.Measurements.Where(slices.Concat(at.Keys, metrics.Keys("seed", ""))...), hasMeanGain)
+	})
+	if meanGain {
+		l.Panels = []report.Quantity{{Unit: units.MeanGain, Label: "Mean gain (points)", Zero: true}}
+	}
 	if l.Caption, err = caption("sweep caption", struct {
-		words
+		inPool
+		MeanGain           bool // is all that is shown
 		BesidePaper, Fewer bool // the paper has points; one is beyond the problems of Stage II
 	}{
-		r.words(),
+		r.inPool(p.pool, metrics.BothStrata),
+		meanGain,
 		point(func(p report.SweepPoint) bool { return p.Paper != nil }),
-		o.Param == "train" && point(func(p report.SweepPoint) bool { return p.X > float64(r.Spec.Experiment.Train.RL.Size) }),
+		o.Param == "train" && x.AsksExperts() && point(func(p report.SweepPoint) bool { return p.X > float64(x.Train.RL.Size) }),
 	}); err != nil {
 		return nil, err
 	}
 	return report.Sweep(l, r.Measurements, paper)
 }
 
-// foldSweeps draws a sweep a pool: the mean gain of routers with a knob, or of others hull gain and cost.
-func (r *Run) foldSweeps(o spec.Output) ([]*report.Figure, error) {
-	var figures []*report.Figure
-	for _, pool := range r.Spec.Pools {
-		l, err := r.sweepLayout(o, pool.Name)
-		if err != nil || l.Lines == nil {
-			return nil, err
-		}
-		l.Name, l.Repeat = l.Name+"-"+pool.Name, "partition"
-		l.Panels = []report.Quantity{{Unit: units.MeanGain, Label: "Mean gain (points)", Zero: true}}
-		meanGain := true
-		for _, line := range l.Lines {
-			for _, p := range line.Points {
-				m, _, err := r.Measurements.Find(append(slices.Clone(p.Keys), metrics.Key{Name: "seed"})...)
-				if err != nil {
-					return nil, err
-				}
-				if _, ok := m.Value(units.MeanGain); !ok {
-					l.Panels = []report.Quantity{{Unit: units.HullGain, Label: "Hull gain (points)", Zero: true}, {Unit: units.CostShare, Label: "Relative cost (%)"}}
-					meanGain = false
-				}
-			}
-		}
-		if l.Caption, err = caption("sweep caption of a pool", struct {
-			inPool
-			MeanGain bool
-		}{r.inPool(pool, metrics.BothStrata), meanGain}); err != nil {
-			return nil, err
-		}
-		f, err := report.Sweep(l, r.Measurements, nil)
-		if err != nil {
-			return nil, err
-		}
-		figures = append(figures, f)
-	}
-	return figures, nil
-}
-
 // sweepNeeds fails where the rows of a sweep do not have its number.
 func (r *Run) sweepNeeds(o spec.Output) error {
-	_, err := r.sweepLayout(o, "")
+	_, err := r.sweepLayout(o, part{})
 	return err
 }
 
-// sweepLayout needs no measurement. pool is that of a recording.
-func (r *Run) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, err error) {
+// sweepLayout needs no measurement.
+func (r *Run) sweepLayout(o spec.Output, p part) (l report.SweepLayout, err error) {
 	x := &r.Spec.Experiment
-	l = report.SweepLayout{Name: o.File, Axis: o.Axis, Log: o.Log, Panels: []report.Quantity{
+	l = report.SweepLayout{Name: o.File + p.suffix, Axis: o.Axis, Log: o.Log, Repeat: strings.TrimSuffix(x.Trainings().Flag, "s"), Panels: []report.Quantity{
 		{Unit: metrics.Accuracy, Label: "Accuracy (%)"},
 		{Unit: units.HullGain, Label: "Hull gain (points)", Zero: true},
 		{Unit: units.CostShare, Label: "Relative cost (%)"},
@@ -198,8 +151,8 @@ func (r *Run) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, err
 	if lines == nil {
 		lines = []spec.Series{{}}
 	}
-	if len(lines) > 1 {
-		l.Panels = l.Panels[1:] // lines at different costs, whose accuracies say little side by side
+	if len(lines) > 1 || x.ReadsAnswers() {
+		l.Panels = l.Panels[1:] // rows at different costs, whose accuracies say little side by side
 	}
 	for _, s := range lines {
 		line := report.SweepLine{Label: s.Label}
@@ -217,11 +170,8 @@ func (r *Run) sweepLayout(o spec.Output, pool string) (l report.SweepLayout, err
 			if o.Log && at <= 0 {
 				return l, fmt.Errorf("%w: output %s: the %s of row %s is %g, which has no place on a logarithmic axis; leave log or the row out", spec.ErrUsage, o.File, o.Param, m.RowID(), at)
 			}
-			point := report.SweepPoint{X: at, Keys: metrics.Keys("arena", r.arena(), "method", m.RowID(), "benchmark", metrics.Average, "knob", "")}
-			if x.Recorded() {
-				point.Keys = metrics.Keys("pool", pool, "method", m.RowID(), "benchmark", metrics.BothStrata)
-			}
-			if o.Paper && m.Paper != "" {
+			point := report.SweepPoint{X: at, Keys: slices.Concat(p.at, metrics.Keys("method", m.RowID(), "benchmark", p.all, "knob", ""))}
+			if o.Paper && m.Paper != "" && !x.ReadsAnswers() {
 				point.Paper = append(metrics.Keys(m.PaperKeys()...), metrics.Keys("benchmark", metrics.Average)...)
 			}
 			line.Points, line.Look = append(line.Points, point), report.Look(slices.Index(methods.Marked(), m.Name))
@@ -248,7 +198,7 @@ func (r *Run) param(m spec.Method, path string) (number float64, ok bool, err er
 		if m.Train > 0 {
 			return float64(m.Train), true, nil
 		}
-		if x.Recorded() {
+		if x.Trainings().Folds > 0 {
 			return 0, false, nil // as many as its fold leaves
 		}
 		return float64(x.Train.SFT.Size), true, nil

@@ -5,7 +5,6 @@ package present
 import (
 	"fmt"
 
-	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -16,7 +15,6 @@ import (
 // every row, and one of what routers with a knob can do over all its settings.
 func (r *Run) metricsTables(o spec.Output, paper published) ([]*report.Table, error) {
 	x, name := &r.Spec.Experiment, o.File
-	arena := r.arena()
 	// Nothing is set in bold: a yardstick that must not be compared would win most columns, and several have no better end.
 	decisions := report.Layout{
 		Name: name, Paper: recomputed, Head: "Method",
@@ -58,12 +56,9 @@ func (r *Run) metricsTables(o spec.Output, paper published) ([]*report.Table, er
 			}},
 		},
 	}
+	p := r.parts(r.arena())[0]
 	for _, m := range x.Methods {
-		row := report.RowLayout{Section: methods.Section(m.Name), Label: r.label(m), Keys: metrics.Keys("arena", arena, "method", m.RowID())}
-		var err error
-		if row.Reference, err = r.reference(m, r.Spec.Pools[0]); err != nil {
-			return nil, err
-		}
+		row := r.row(m, p)
 		if len(r.Measurements.Where(row.Keys...)) == 0 {
 			continue // a row of hindsight, which needs answers and not probabilities
 		}

@@ -10,15 +10,25 @@ import (
 // output is a kind of output. A new one is a file here that says what it shows, its caption in captions, how it is drawn in
 // package report, and a line in outputs.
 type output struct {
-	kind       string
-	printed    bool                              // its tables are shown on the terminal
-	difficulty bool                              // it shows how difficult test problems are, which takes a profile of them
-	protocols  []string                          // of experiments that it is of; nil: of all
-	reads      []string                          // keys of the spec's output that it reads, besides kind, file and number
-	needs      func(r *Run, o spec.Output) error // what else the spec must have; it reads measurements only where there are some
-	tables     func(r *Run, o spec.Output, paper published) ([]*report.Table, error)
-	figures    func(r *Run, o spec.Output, paper published) ([]*report.Figure, error)
-	text       func(r *Run, o spec.Output) (string, error) // what Conclude prints
+	kind      string
+	protocols []string                          // of experiments that it is of; nil: of all
+	reads     []string                          // keys of the spec's output that it reads, besides kind, file and number
+	needs     func(r *Run, o spec.Output) error // what else the spec must have; it reads measurements only where there are some
+	swept     bool                              // it is drawn over a number of the rows, which the output names
+	printed   bool                              // its tables are shown on the terminal
+	wants     Wants
+	trainings func(o spec.Output) []string // what an output wants of Wants.Trainings; nil: nothing
+	tables    func(r *Run, o spec.Output, paper published) ([]*report.Table, error)
+	figures   func(r *Run, o spec.Output, paper published) ([]*report.Figure, error)
+	text      func(r *Run, o spec.Output) (string, error) // what Conclude prints
+}
+
+// Wants is what is there for an output only where it is asked for: measurements that not every experiment makes, and a row.
+type Wants struct {
+	Difficulty  bool     // of test problems, which takes a profile of them
+	Calibration bool     // of pass rates of training problems, held against the truth
+	Row         string   // id of a row that it is about
+	Trainings   []string // ids of the rows whose trainings it shows; nil: it shows none
 }
 
 // Output is what came of one output of a spec.

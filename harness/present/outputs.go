@@ -4,80 +4,85 @@ package present
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 func outputs() []output {
-	const split, folds, collapse = "split", "folds", "collapse" // protocols
+	split, measured, collapse := []string{"split"}, []string{"split", "folds"}, []string{"collapse"} // protocols
 	return []output{
-		{kind: "table", printed: true, protocols: []string{split, folds}, tables: (*Run).tables},
-		{kind: "metrics", difficulty: true, protocols: []string{split}, tables: (*Run).metricsTables}, // not printed: the main tables fill a screen
-		{kind: "routing-distribution", difficulty: true, protocols: []string{split}, reads: []string{"paper"}, needs: (*Run).distributionNeeds, figures: (*Run).distributionFigure},
-		{kind: "collapse", protocols: []string{collapse}, figures: (*Run).collapseFigure},
-		{kind: "pareto", protocols: []string{split, folds}, reads: []string{"rows", "paper", "wide"}, needs: (*Run).hullNeeds, figures: (*Run).paretoFigures},
-		{kind: "sweep", protocols: []string{split, folds}, reads: []string{"param", "axis", "log", "paper", "series"}, needs: (*Run).sweepNeeds, figures: (*Run).sweepFigures},
-		{kind: "seeds", protocols: []string{split}, reads: []string{"rows"}, needs: (*Run).seedsNeed, figures: (*Run).seedsFigure},
-		{kind: "training", protocols: []string{split, folds}, reads: []string{"rows"}, figures: (*Run).trainingFigures},
-		{kind: "rounds", protocols: []string{split}, reads: []string{"series"}, needs: (*Run).roundsNeed, figures: (*Run).roundsFigure},
-		{kind: "calibration", protocols: []string{split}, figures: (*Run).calibrationFigure},
-		{kind: "phase", protocols: []string{collapse}, figures: (*Run).phaseFigure},
-		{kind: kindVerdict, protocols: []string{split, folds}, reads: []string{"rows"}, needs: (*Run).verdictNeeds, text: (*Run).verdictText},
+		{kind: kindTable, protocols: measured, printed: true, tables: (*Run).tables},
+		{kind: "metrics", protocols: split, wants: Wants{Difficulty: true}, tables: (*Run).metricsTables}, // not printed: the main tables fill a screen
+		{kind: "routing-distribution", protocols: split, reads: []string{"paper"}, wants: Wants{Difficulty: true, Row: methods.ReferenceRow}, figures: (*Run).distributionFigure},
+		{kind: "collapse", protocols: collapse, figures: (*Run).collapseFigure},
+		{kind: "pareto", protocols: measured, reads: []string{"rows", "paper", "wide"}, needs: (*Run).hullNeeds, figures: (*Run).paretoFigures},
+		{kind: "sweep", protocols: measured, reads: []string{"param", "axis", "log", "paper", "series"}, swept: true, needs: (*Run).sweepNeeds, figures: (*Run).sweepFigures},
+		{kind: "seeds", protocols: split, reads: []string{"rows"}, needs: (*Run).seedsNeed, figures: (*Run).seedsFigure},
+		{kind: "training", protocols: measured, reads: []string{"rows"}, trainings: trainingRows, figures: (*Run).trainingFigures},
+		{kind: "rounds", protocols: split, reads: []string{"series"}, trainings: roundsRows, needs: (*Run).roundsNeed, figures: (*Run).roundsFigure},
+		{kind: "calibration", protocols: split, wants: Wants{Calibration: true}, figures: (*Run).calibrationFigure},
+		{kind: "phase", protocols: collapse, figures: (*Run).phaseFigure},
+		{kind: kindVerdict, protocols: measured, reads: []string{"rows"}, needs: (*Run).verdictNeeds, text: (*Run).verdictText},
 	}
 }
 
 // Kinds returns the kinds of outputs that a spec may have, in the order of the list.
-func Kinds() (kinds []string) {
-	for _, o := range outputs() {
-		kinds = append(kinds, o.kind)
+func Kinds() (kinds []spec.OutputKind) {
+	for _, of := range outputs() {
+		kinds = append(kinds, spec.OutputKind{Name: of.kind, AnyRows: of.tables != nil, Protocols: of.protocols, Reads: of.reads, Swept: of.swept})
 	}
 	return kinds
 }
 
-// ShowsDifficulty says whether an output shows how difficult test problems are.
-func ShowsDifficulty(kind string) bool {
-	return slices.ContainsFunc(outputs(), func(of output) bool { return of.kind == kind && of.difficulty })
-}
-
-// Check says whether the outputs of an experiment can be drawn: one that would end in an output that cannot does not begin. The
-// error wraps spec.ErrUsage where an output is at fault.
-func Check(r *spec.Resolved) error {
-	run := &Run{Spec: r}
-	for _, o := range r.Experiment.Outputs {
-		of, err := kindOf(o)
-		if err != nil {
-			return err
-		}
-		o.File = File(r.Experiment.Name, o.File)
-		if err := run.check(of, o); err != nil {
-			return err
+// kindOf returns the kind of an output; ok is false for one that is not known, which wants nothing and shows nothing.
+func kindOf(o spec.Output) (kind output, ok bool) {
+	for _, of := range outputs() {
+		if of.kind == o.Kind {
+			return of, true
 		}
 	}
-	return nil
+	return kind, false
 }
 
-// kindOf is the kind that an output names.
-func kindOf(o spec.Output) (output, error) {
-	at := slices.IndexFunc(outputs(), func(of output) bool { return of.kind == o.Kind })
-	if at < 0 {
-		return output{}, fmt.Errorf("%w: unknown output kind %q; known: %s", spec.ErrUsage, o.Kind, strings.Join(Kinds(), ", "))
+// WantsOf returns what is wanted for an output.
+func WantsOf(o spec.Output) Wants {
+	of, _ := kindOf(o)
+	if of.trainings != nil {
+		of.wants.Trainings = of.trainings(o)
 	}
-	return outputs()[at], nil
+	return of.wants
+}
+
+// Check says whether an output can be drawn, as far as its spec says: an experiment that would end in one that cannot does not begin.
+// The error wraps spec.ErrUsage where the output is at fault.
+func Check(r *spec.Resolved, o spec.Output) error {
+	of, _ := kindOf(o)
+	if of.needs == nil {
+		return nil
+	}
+	o.File = File(r.Experiment.Name, o.File)
+	return of.needs(&Run{Spec: r}, o)
 }
 
 // output draws one output.
 func (r *Run) output(o spec.Output, paper published) (d Output, err error) {
-	of, err := kindOf(o)
-	if err != nil {
-		return d, err
+	of, ok := kindOf(o)
+	if !ok {
+		var known []string
+		for _, of := range outputs() {
+			known = append(known, of.kind)
+		}
+		return d, fmt.Errorf("%w: unknown output kind %q; known: %s", spec.ErrUsage, o.Kind, strings.Join(known, ", "))
 	}
 	o.File = File(r.Spec.Experiment.Name, o.File)
-	if err := r.check(of, o); err != nil {
-		return d, err
-	}
 	d.File, d.printed = o.File, of.printed
+	if of.needs != nil {
+		if err := of.needs(r, o); err != nil {
+			return d, err
+		}
+	}
 	switch {
 	case of.tables != nil:
 		d.Tables, err = of.tables(r, o, paper)

@@ -19,9 +19,9 @@ import (
 func (r *Run) predictionsTable(name string, pool spec.Pool) (*report.Table, error) {
 	x := &r.Spec.Experiment
 	columns := []report.Column{
-		{Title: "Log-loss", Unit: units.LogLoss, Decimals: 3, Better: report.Lower},
-		{Title: "AUC", Unit: units.AUC, Decimals: 3, Better: report.Higher},
-		{Title: "ECE", Unit: units.ECE, Decimals: 3, Better: report.Lower},
+		{Title: "Log-loss", Unit: units.LogLoss, Decimals: 3},
+		{Title: "AUC", Unit: units.AUC, Decimals: 3},
+		{Title: "ECE", Unit: units.ECE, Decimals: 3},
 	}
 	w := struct {
 		inPool
@@ -30,7 +30,7 @@ func (r *Run) predictionsTable(name string, pool spec.Pool) (*report.Table, erro
 	if k := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == x.Folds.Predictions }); k >= 0 {
 		label := x.Methods[k].RowLabel()
 		w.Versus = "Minus " + strings.ToLower(label[:1]) + label[1:]
-		columns = slices.Insert(columns, 1, report.Column{Title: w.Versus, Unit: units.LogLossDifference, Decimals: 3, Better: report.Lower})
+		columns = slices.Insert(columns, 1, report.Column{Title: w.Versus, Unit: units.LogLossDifference, Decimals: 3})
 	}
 	l := report.Layout{Name: name + "-" + pool.Name + "-predictions", Head: "Method"}
 	for _, e := range r.byPrice(pool) {

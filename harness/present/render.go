@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
@@ -98,11 +97,11 @@ func Draw(r *Run, papers fs.FS, to report.Terminal, w io.Writer, formats ...repo
 // the last line.
 func Conclude(r *Run, w io.Writer) error {
 	for _, o := range r.Spec.Experiment.Outputs {
-		at := slices.IndexFunc(outputs(), func(of output) bool { return of.kind == o.Kind && of.text != nil })
-		if at < 0 {
+		of, _ := kindOf(o)
+		if of.text == nil {
 			continue
 		}
-		text, err := outputs()[at].text(r, o)
+		text, err := of.text(r, o)
 		if err != nil {
 			return err
 		}

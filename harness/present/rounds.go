@@ -16,6 +16,15 @@ import (
 // RoundsStage is the key stage of the curves of multi-round routers.
 const RoundsStage = "rounds"
 
+// roundsRows are the ids of the rows that the panels of an output show.
+func roundsRows(o spec.Output) []string {
+	rows := []string{}
+	for _, s := range o.Series {
+		rows = append(rows, s.Rows...)
+	}
+	return rows
+}
+
 // roundsNeed fails where a figure of rounds has no columns, or has rows that are not trained so.
 func (r *Run) roundsNeed(o spec.Output) error {
 	l, _, err := r.roundsLayout(o)
@@ -31,11 +40,8 @@ func (r *Run) roundsLayout(o spec.Output) (l report.RoundsLayout, anchored bool,
 	for _, s := range o.Series {
 		c := report.RoundsColumn{Title: s.Label}
 		for _, m := range r.shown(s.Rows) {
-			a, ok, err := methods.AskerOf(m)
-			if err != nil {
-				return l, false, err
-			}
-			if !ok {
+			a := methods.RowTraits(m, &r.Spec.Experiment).Asker
+			if a == nil {
 				return l, false, fmt.Errorf("%w: output %s: row %s is no multi-round router that is trained here; a figure of rounds shows routerr1 and xrouter", spec.ErrUsage, o.File, m.RowID())
 			}
 			label := fmt.Sprintf("%s, a = %s", a.Reward, metrics.Decimal(a.Assimilation))

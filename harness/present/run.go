@@ -44,18 +44,10 @@ func (r *Run) arena() string {
 	return metrics.PaperArena
 }
 
-// reference says which rows do not compete for the best: the strongest expert of the pool, and those that stand apart.
-func (r *Run) reference(m spec.Method, pool spec.Pool) (bool, error) {
-	if id, ok := r.asks(m, pool); ok && id == r.strongest(pool) {
-		return true, nil
-	}
-	return methods.StandsApart(m, &r.Spec.Experiment)
-}
-
 // label is what tables and figures call a row. A linear head on a language model that is not trained says so: it is not
 // what the paper trains, and supports no verdict on it.
 func (r *Run) label(m spec.Method) string {
-	if methods.FrozenTrunk(m, &r.Spec.Experiment) {
+	if methods.RowTraits(m, &r.Spec.Experiment).FrozenTrunk() {
 		return m.RowLabel() + " (linear head on a frozen LM)"
 	}
 	return m.RowLabel()
@@ -190,8 +182,10 @@ func (r *Run) stratumSize(pool, stratum string) (n int) {
 
 // hasCurve says whether the curve of a row was measured.
 func (r *Run) hasCurve(m spec.Method) bool {
-	return slices.ContainsFunc(r.Measurements.Where(metrics.Keys("method", m.RowID())...), func(line metrics.Measurement) bool {
-		_, curve := line.Value(units.MeanGain)
-		return curve
-	})
+	return slices.ContainsFunc(r.Measurements.Where(metrics.Keys("method", m.RowID())...), hasMeanGain)
+}
+
+func hasMeanGain(line metrics.Measurement) bool {
+	_, ok := line.Value(units.MeanGain)
+	return ok
 }

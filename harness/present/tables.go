@@ -14,10 +14,13 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
+// kindTable is the output of these tables.
+const kindTable = "table"
+
 // tables are the tables of an experiment: the paper's layout, then what the paper's sizes cannot resolve.
 func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 	x, name := &r.Spec.Experiment, o.File
-	if x.Recorded() {
+	if x.ReadsAnswers() {
 		return r.foldTables(name)
 	}
 	main := report.Layout{Name: name, Paper: x.Paper, Head: "Method"}
@@ -41,11 +44,9 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 	if main.Notes, err = notes("table notes", w); err != nil {
 		return nil, err
 	}
+	p := r.parts(metrics.PaperArena)[0]
 	for _, m := range x.Methods {
-		row := report.RowLayout{Section: methods.Section(m.Name), Label: r.label(m), Keys: metrics.Keys("arena", metrics.PaperArena, "method", m.RowID())}
-		if row.Reference, err = r.reference(m, r.Spec.Pools[0]); err != nil {
-			return nil, err
-		}
+		row := r.row(m, p)
 		if m.Paper != "" {
 			row.Paper = metrics.Keys(m.PaperKeys()...)
 		}
@@ -87,11 +88,11 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 		return tables, nil
 	}
 	columns := []report.Column{
-		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher},
-		{Title: "Cost, % of strongest", Unit: units.CostShare, Decimals: 1, Better: report.Lower},
-		{Title: "Acc. kept, %", Unit: units.Retention, Decimals: 2, Better: report.Higher},
-		{Title: "Hull gain, points", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
-		{Title: "Lead over EntroRouter", Unit: units.Lead, Decimals: 2, Better: report.Higher},
+		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
+		{Title: "Cost, % of strongest", Unit: units.CostShare, Decimals: 1},
+		{Title: "Acc. kept, %", Unit: units.Retention, Decimals: 2},
+		{Title: "Hull gain, points", Unit: units.HullGain, Decimals: 2},
+		{Title: "Lead over EntroRouter", Unit: units.Lead, Decimals: 2},
 	}
 	if r.seeds() > 1 {
 		columns = append(columns, report.Column{Title: "Seed SD of acc.", Unit: units.SeedSD, Decimals: 2})
@@ -130,23 +131,23 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 func (r *Run) foldTables(name string) ([]*report.Table, error) {
 	x := &r.Spec.Experiment
 	own := []report.Column{
-		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2, Better: report.Higher},
-		{Title: "Cost, % of " + dearest(x), Unit: units.CostShare, Decimals: 1, Better: report.Lower},
-		{Title: "Hull gain", Unit: units.HullGain, Decimals: 2, Better: report.Higher},
+		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 2},
+		{Title: "Cost, % of " + dearest(x), Unit: units.CostShare, Decimals: 1},
+		{Title: "Hull gain", Unit: units.HullGain, Decimals: 2},
 	}
 	if slices.ContainsFunc(r.Measurements.Measurements, func(m metrics.Measurement) bool { _, ok := m.Value(metrics.USDPerQuery); return ok }) {
-		own = slices.Insert(own, 1, report.Column{Title: "$/1,000", Unit: metrics.USDPerQuery, Better: report.Lower, Plain: true, Per1000: true})
+		own = slices.Insert(own, 1, report.Column{Title: "$/1,000", Unit: metrics.USDPerQuery, Plain: true, Per1000: true})
 	}
 	lead := ""
 	if k := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.BenchmarkRow }); k >= 0 {
 		label := x.Methods[k].RowLabel()
 		lead = "Lead over " + strings.ToLower(label[:1]) + label[1:]
-		own = append(own, report.Column{Title: lead, Unit: units.LeadBenchmark, Decimals: 2, Better: report.Higher})
+		own = append(own, report.Column{Title: lead, Unit: units.LeadBenchmark, Decimals: 2})
 	}
 	if r.seeds() > 1 {
 		own = append(own, report.Column{Title: "Partition SD", Unit: units.FoldsSD, Decimals: 2})
 	}
-	if slices.ContainsFunc(x.Methods, func(m spec.Method) bool { _, ok := methods.LanguageModel(m, x); return ok }) {
+	if slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return methods.RowTraits(m, x).ChoosesByLM() }) {
 		own = append(own, report.Column{Title: "Router's tokens/query", Unit: units.RouterTokens, Decimals: 1})
 	}
 	curve := []report.Column{meanGain()}
@@ -155,10 +156,11 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 		if i == 0 {
 			title = "Gain " + title
 		}
-		curve = append(curve, report.Column{Title: title, Unit: fmt.Sprintf(units.GainAt, percent), Decimals: 2, Better: report.Higher})
+		curve = append(curve, report.Column{Title: title, Unit: fmt.Sprintf(units.GainAt, percent), Decimals: 2})
 	}
 	var tables []*report.Table
-	for _, pool := range r.Spec.Pools {
+	for _, p := range r.parts(r.arena()) {
+		pool := p.pool
 		var benchmarks []string
 		for _, m := range r.Measurements.Where(metrics.Keys("pool", pool.Name, "method", x.Methods[0].RowID(), "seed", "")...) {
 			if m.Name == "Route" {
@@ -171,7 +173,7 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 				continue // the pool has no other questions
 			}
 			l := report.Layout{
-				Name: name + "-" + pool.Name + "-" + b, Head: "Method",
+				Name: name + p.suffix + "-" + b, Head: "Method",
 				Groups: []report.GroupLayout{
 					{Title: "Own operating point", Benchmark: b, Columns: own},
 					{Title: "Whole curve", Benchmark: b, Columns: curve},
@@ -187,11 +189,7 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 				return nil, err
 			}
 			for _, m := range x.Methods {
-				row := report.RowLayout{Section: methods.Section(m.Name), Label: r.label(m), Keys: metrics.Keys("pool", pool.Name, "method", m.RowID())}
-				if row.Reference, err = r.reference(m, pool); err != nil {
-					return nil, err
-				}
-				l.Rows = append(l.Rows, row)
+				l.Rows = append(l.Rows, r.row(m, p))
 			}
 			t, err := report.Build(l, r.Measurements, nil)
 			if err != nil {
@@ -212,7 +210,7 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 
 // meanGain is the column that says which row is above all others at equal cost.
 func meanGain() report.Column {
-	return report.Column{Title: "Mean gain", Unit: units.MeanGain, Decimals: 2, Better: report.Higher, Lead: units.MeanLead}
+	return report.Column{Title: "Mean gain", Unit: units.MeanGain, Decimals: 2, Lead: units.MeanLead}
 }
 
 // order puts the stratum of all questions first.

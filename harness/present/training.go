@@ -13,43 +13,27 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
-// CurveRows are the ids of the rows whose training an output shows.
-func CurveRows(o spec.Output) (rows []string) {
-	if o.Kind == "rounds" {
-		for _, s := range o.Series {
-			rows = append(rows, s.Rows...)
-		}
-		return rows
-	}
+// trainingRows are the ids of the rows whose training curves an output shows.
+func trainingRows(o spec.Output) []string {
 	if o.Rows == nil {
 		return []string{methods.ReferenceRow}
 	}
 	return o.Rows
 }
 
-// trainingFigures draw training curves; of recordings one a pool.
+// trainingFigures draw training curves.
 func (r *Run) trainingFigures(o spec.Output, _ published) ([]*report.Figure, error) {
-	if !r.Spec.Experiment.Recorded() {
-		return one(r.trainingFigure(o.File, CurveRows(o), r.Spec.Pools[0]))
-	}
-	var figures []*report.Figure
-	for _, pool := range r.Spec.Pools {
-		f, err := r.trainingFigure(o.File+"-"+pool.Name, CurveRows(o), pool)
-		if err != nil {
-			return nil, err
-		}
-		if f != nil {
-			figures = append(figures, f)
-		}
-	}
-	return figures, nil
+	return r.eachPart(func(p part) (*report.Figure, error) {
+		return r.trainingFigure(o.File+p.suffix, trainingRows(o), p.pool)
+	})
 }
 
 // trainingFigure draws the training curves of rows on a pool; nil if none of them could be fitted.
 func (r *Run) trainingFigure(name string, rows []string, pool spec.Pool) (*report.Figure, error) {
-	x := &r.Spec.Experiment
-	at := metrics.Keys("pool", pool.Name)
-	l := report.TrainingLayout{Name: name, Keys: at, First: methods.ReferenceRow, Expert: report.Term{Value: r.strongest(pool), Label: dearest(x)}, Experts: len(pool.Experts)}
+	l := report.TrainingLayout{
+		Name: name, Keys: metrics.Keys("pool", pool.Name), First: methods.ReferenceRow,
+		Expert: report.Term{Value: r.strongest(pool), Label: dearest(&r.Spec.Experiment)}, Experts: len(pool.Experts),
+	}
 	for _, m := range r.shown(rows) {
 		l.Methods = append(l.Methods, report.Term{Value: m.RowID(), Label: r.label(m)})
 	}

@@ -116,16 +116,17 @@ func fixedPoint(x float64) string { return fmt.Sprintf("%.1f", math.Round(10*x)/
 // verdictText is what the output prints: a line per row, and the verdict as the last.
 func (r *Run) verdictText(o spec.Output) (string, error) {
 	var b strings.Builder
-	for i, pool := range r.Spec.Pools {
-		v, err := r.verdict(pool, o.Rows)
+	parts := r.parts(metrics.PaperArena)
+	for i, p := range parts {
+		v, err := r.verdict(p, o.Rows)
 		if err != nil {
 			return "", err
 		}
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		if len(r.Spec.Pools) > 1 {
-			fmt.Fprintf(&b, "Pool %s\n", pool.Name)
+		if len(parts) > 1 {
+			fmt.Fprintf(&b, "Pool %s\n", p.pool.Name)
 		}
 		v.lines(&b)
 		paragraphs, err := notes("verdict", ofVerdict{words: r.words(), Verdict: v})
@@ -143,7 +144,7 @@ func (r *Run) Recommended() (router Judged, ok bool, err error) {
 	if i < 0 || len(r.Spec.Pools) != 1 {
 		return Judged{}, false, nil
 	}
-	v, err := r.verdict(r.Spec.Pools[0], r.Spec.Experiment.Outputs[i].Rows)
+	v, err := r.verdict(r.parts(metrics.PaperArena)[0], r.Spec.Experiment.Outputs[i].Rows)
 	return v.Best, v.Finding == Saves || v.Finding == Above, err
 }
 
@@ -188,8 +189,9 @@ func (v Verdict) lines(b *strings.Builder) {
 	}
 }
 
-// verdict judges the rows of a pool; rows are the ids of the routers.
-func (r *Run) verdict(pool spec.Pool, rows []string) (v Verdict, err error) {
+// verdict judges the rows of a part; rows are the ids of the routers.
+func (r *Run) verdict(p part, rows []string) (v Verdict, err error) {
+	pool := p.pool
 	var ids []string
 	strongest := 0 // index into experts
 	for _, m := range r.Spec.Experiment.Methods {
@@ -197,7 +199,7 @@ func (r *Run) verdict(pool spec.Pool, rows []string) (v Verdict, err error) {
 		if router := slices.Contains(rows, m.RowID()); !fixed && !router || fixed && slices.Contains(ids, id) {
 			continue
 		}
-		j, why, err := r.judged(m, pool)
+		j, why, err := r.judged(m, p)
 		if err != nil {
 			return v, err
 		}
@@ -274,19 +276,15 @@ func (v *Verdict) find() {
 }
 
 // judged reads the line of a row that averages over trainings and partitions; why says what of it is not defined.
-func (r *Run) judged(m spec.Method, pool spec.Pool) (j Judged, why string, err error) {
-	keys := metrics.Keys("pool", pool.Name, "method", m.RowID(), "seed", "", "benchmark", metrics.BothStrata)
-	if !r.Spec.Experiment.Recorded() {
-		keys = metrics.Keys("pool", pool.Name, "method", m.RowID(), "seed", "", "benchmark", metrics.Average, "arena", metrics.PaperArena)
-	}
-	for _, found := range r.Measurements.Where(keys...) {
+func (r *Run) judged(m spec.Method, p part) (j Judged, why string, err error) {
+	for _, found := range r.Measurements.Where(slices.Concat(p.at, metrics.Keys("method", m.RowID(), "seed", "", "benchmark", p.all))...) {
 		if found.Name == "Route" {
 			j.line = found
 		}
 	}
 	j.Label, j.Row, j.trained = r.label(m), m.RowID(), r.trained(j.line)
 	if j.line.Name == "" {
-		return j, "", fmt.Errorf("nothing was measured of row %s on all questions of pool %s", m.RowID(), pool.Name)
+		return j, "", fmt.Errorf("nothing was measured of row %s on all questions of pool %s", m.RowID(), p.pool.Name)
 	}
 	for _, of := range []struct {
 		unit string
@@ -370,10 +368,11 @@ func (r *Run) trained(line metrics.Measurement) (of trained) {
 		}
 	}
 	x := &r.Spec.Experiment
+	folds := x.Trainings().Folds
 	for _, unit := range []string{metrics.Accuracy, units.CostShare, units.HullGain, units.MeanGain, units.Retention} {
 		spread := metrics.MeanOf(values[unit])
-		if x.Recorded() {
-			spread = metrics.MeanOfPartitions(values[unit], x.Folds.K)
+		if folds > 0 {
+			spread = metrics.MeanOfPartitions(values[unit], folds)
 		}
 		v, ok := line.Value(unit)
 		if reach := min(v.Number-v.Low, v.High-v.Number); ok && v.Bounded && reach > 0 && spread.DF > 0 {

@@ -19,6 +19,11 @@ type Program struct {
 	Beside int64 // bytes that lie on a device beside what the program takes
 }
 
+// trains is a method that trains a policy, as stages.Training does.
+type trains interface {
+	Steps(experts int) ([]stages.TrainingStep, error)
+}
+
 // OfExperiment writes the programs of the trainer's own optimizer steps, of every language model that an experiment trains, into a
 // folder, a file for each row and stage. Two that are the same program are written once. plugin is the library that
 // 'make xla-cpu' makes of tools/pjrt-dump. No weight is read and the store is not looked at. Where nothing is trained, the error wraps spec.ErrUsage.
@@ -27,7 +32,11 @@ func OfExperiment(r *spec.Resolved, plugin, folder string) ([]Program, error) {
 	steps := map[string]stages.TrainingStep{}
 	var names []string
 	for _, row := range x.Methods {
-		trained, err := methods.TrainingSteps(methods.Setup{Method: row, Spec: x, Prices: r.Prices.Models}, len(r.Pools[0].Experts))
+		method, err := methods.New(methods.Setup{Method: row, Spec: x, Prices: r.Prices.Models})
+		var trained []stages.TrainingStep
+		if t, ok := method.(trains); ok {
+			trained, err = t.Steps(len(r.Pools[0].Experts))
+		}
 		if err != nil {
 			return nil, fmt.Errorf("%w: row %s: %v", spec.ErrUsage, row.RowID(), err)
 		}

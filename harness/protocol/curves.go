@@ -59,9 +59,7 @@ func (c *fitting) trained(ids []string) (rows []int, err error) {
 		if i < 0 {
 			return nil, fmt.Errorf("%w: spec %s: a figure of trainings shows the row %q, which methods does not have", spec.ErrUsage, x.Name, id)
 		}
-		if _, several, err := methods.AskerOf(x.Methods[i]); err != nil {
-			return nil, err
-		} else if !several && !methods.Policy(x.Methods[i].Name) {
+		if methods.RowTraits(x.Methods[i], x).Asker == nil && !methods.Policy(x.Methods[i].Name) {
 			return nil, fmt.Errorf("%w: spec %s: a figure of trainings shows the row %q, and method %s writes no training curve", spec.ErrUsage, x.Name, id, x.Methods[i].Name)
 		}
 		rows = append(rows, i)
@@ -85,6 +83,7 @@ func (c *fitting) planCurves(name string, p *steps.Params, rows []int, courses [
 		for k, row := range shown {
 			var trainings [][]score.Step
 			var keys []metrics.Key
+			several := methods.RowTraits(row, &c.Spec.Experiment).Asker != nil
 			for _, t := range courses[k] {
 				entry, err := c.Get(ctx, t.step)
 				if err != nil {
@@ -95,7 +94,7 @@ func (c *fitting) planCurves(name string, p *steps.Params, rows []int, courses [
 				} else if fit.Unfit != "" {
 					continue
 				}
-				points, err := readCourse(entry, t.file, row, c.pool.IDs())
+				points, err := readCourse(entry, t.file, several, c.pool.IDs())
 				if err != nil {
 					return fmt.Errorf("row %s: %w", row.RowID(), err)
 				}
@@ -109,8 +108,8 @@ func (c *fitting) planCurves(name string, p *steps.Params, rows []int, courses [
 	})
 }
 
-// readCourse reads what a training of a row left behind.
-func readCourse(entry store.Entry, name string, row spec.Method, experts []string) ([]score.Step, error) {
+// readCourse reads what a training left behind, of a router that may ask several experts or of one that chooses once.
+func readCourse(entry store.Entry, name string, several bool, experts []string) ([]score.Step, error) {
 	file, err := entry.Open(name)
 	if err != nil {
 		return nil, err
@@ -118,7 +117,7 @@ func readCourse(entry store.Entry, name string, row spec.Method, experts []strin
 	defer file.Close()
 	var points []score.Step
 	none := math.NaN()
-	if _, several, err := methods.AskerOf(row); err != nil || several {
+	if several {
 		course, err := rounds.ReadCourse(file.Name(), file, experts)
 		for _, s := range course {
 			points = append(points, score.Step{Stage: present.RoundsStage, Step: s.Step, Reward: s.Reward, Entropy: s.Entropy, Calls: s.CallRate, Accuracy: s.Accuracy, Anchor: none, Zero: none})

@@ -108,7 +108,7 @@ func (f *fitting) begin(ctx context.Context, method routing.Method) (done func()
 func goesAlone(method routing.Method) bool {
 	_, asks := method.(methods.Asking)
 	_, taught := methods.TeacherOf(method)
-	return methods.TrainsLanguageModel(method) || asks || taught
+	return methods.TraitsOf(method).LM != nil || asks || taught
 }
 
 // experiment is an experiment of protocol split as it is planned and carried out: what its steps share.

@@ -91,7 +91,7 @@ func (e *experiment) newFit(row spec.Method, s uint64) (*fit, error) {
 	if n := row.Train; n > 0 {
 		one, two = min(one, n), min(two, n)
 	}
-	e.takes(f.Step, row, method, 1, one, two, e.questions())
+	e.takes(f.Step, method, 1, one, two, e.questions())
 	if teacher, ok := methods.TeacherOf(method); ok {
 		f.Asks = func(_ context.Context, counted []*explain.Step) (explain.Asked, error) {
 			return f.lessons(teacher, counted), nil
@@ -146,10 +146,11 @@ func (e *experiment) newMatch(row spec.Method, s uint64, unmatched, to *fit) (*f
 }
 
 // takes says what some fits of a row take that each learn from so many problems of the two stages and then decide about others.
-func (c *fitting) takes(s *steps.Step, row spec.Method, method routing.Method, fits, one, two, decides int) {
+func (c *fitting) takes(s *steps.Step, method routing.Method, fits, one, two, decides int) {
 	s.Amount = float64(fits * (one + two + decides))
 	s.Unpaced = slices.ContainsFunc(methods.Endpoints(method), func(m experts.Endpoint) bool { return m.URL != "" })
-	if network, ok := methods.NetworkOf(row, &c.Spec.Experiment, len(c.pool.Experts)); ok {
+	if trains := methods.TraitsOf(method).Network; trains != nil {
+		network := trains(len(c.pool.Experts))
 		s.Training = float64(fits) * network.Seconds(network.Effort(one, two), one+two+decides)
 		s.Unpaced = s.Unpaced || network.Backend == "xla" || network.Writes > 0
 	}
@@ -336,7 +337,7 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 		}
 	}
 	var ms map[string]float64
-	if _, ok := methods.LanguageModel(f.row, &e.Spec.Experiment); ok {
+	if methods.TraitsOf(f.method).ChoosesByLM() {
 		ms = map[string]float64{}
 	}
 	for _, a := range e.arenas {

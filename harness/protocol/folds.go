@@ -82,6 +82,11 @@ func newFolds(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	case o.Data == "":
 		return nil, fmt.Errorf("%w: spec %s reads recorded outcomes; say in which folder with --data DIR", spec.ErrUsage, x.Name)
 	}
+	for _, out := range x.Outputs {
+		if err := present.Check(r, out); err != nil {
+			return nil, err
+		}
+	}
 	run, err := begin(r, o)
 	if err != nil {
 		return nil, err
@@ -286,9 +291,7 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 	}
 	var trained []string // rows whose trainings are shown
 	for _, o := range x.Outputs {
-		if o.Kind == "training" {
-			trained = append(trained, present.CurveRows(o)...)
-		}
+		trained = append(trained, present.WantsOf(o).Trainings...)
 	}
 	var inputs []steps.Input
 	for _, s := range x.Folds.Seeds {
@@ -327,7 +330,7 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 			if row.Train > 0 {
 				learned = min(learned, row.Train)
 			}
-			c.takes(f.Step, row, method, x.Folds.K, learned, learned, len(c.problems)/x.Folds.K)
+			c.takes(f.Step, method, x.Folds.K, learned, learned, len(c.problems)/x.Folds.K)
 			p.rows = append(p.rows, f)
 			inputs = append(inputs, f.As(book.OfRow("crossfit", row.RowID(), s)))
 		}
@@ -349,10 +352,11 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 	all.Amount = float64(x.Evaluate.Bootstrap * len(x.Methods) * len(c.problems) * len(x.Folds.Seeds))
 	measured = append(measured, all)
 	for _, o := range x.Outputs {
-		if o.Kind != "training" {
+		rows := present.WantsOf(o).Trainings
+		if rows == nil {
 			continue
 		}
-		s, err := c.planCurves(c.source(), present.CurveRows(o))
+		s, err := c.planCurves(c.source(), rows)
 		if err != nil {
 			return nil, err
 		}

@@ -84,9 +84,7 @@ func measureArena(ctx context.Context, x *spec.Experiment, a *book.Arena) ([]met
 	resampling := score.Resampling{Resamples: x.Evaluate.Bootstrap, Confidence: x.Evaluate.Confidence, Seed: seed.Seed(x.Seed), Stop: ctx.Done()}
 	var apart []string
 	for _, m := range x.Methods {
-		if alone, err := methods.StandsApart(m, x); err != nil {
-			return nil, err
-		} else if alone {
+		if methods.RowTraits(m, x).Apart() {
 			apart = append(apart, m.RowID())
 		}
 	}

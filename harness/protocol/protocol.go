@@ -3,7 +3,7 @@
 // There are three protocols. split trains on some problems and tests on others (split.go; its steps are listed in experiment.go and
 // carried out in problemset.go, profile.go, arena.go, fit.go, measure.go); folds cross-validates on recordings (folds.go); collapse trains
 // small policies in an environment without problems (collapse.go). All but collapse end in arenas, which package score
-// measures. No other package asks which protocol an experiment has.
+// measures. No other package asks which protocol an experiment has: what they have to know of it is in spec/protocol.go.
 package protocol
 
 import (
@@ -13,7 +13,6 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
-	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -21,9 +20,6 @@ import (
 
 // Open opens the store and plans every step of an experiment.
 func Open(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, error) {
-	if err := present.Check(r); err != nil {
-		return nil, err
-	}
 	switch r.Experiment.Protocol {
 	case "folds":
 		return newFolds(ctx, r, o)

@@ -141,11 +141,11 @@ func (e *experiment) languageModel(row string) (*fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch _, ok := methods.LanguageModel(f.row, &e.Spec.Experiment); {
-	case methods.AsksByLanguageModel(f.row, &e.Spec.Experiment):
-		return nil, fmt.Errorf("%w: row %s is a language model that asks several experts, which keeps no checkpoint to export or serve; name a row that chooses once", spec.ErrUsage, row)
-	case !ok:
+	switch traits := methods.RowTraits(f.row, &e.Spec.Experiment); {
+	case traits.LM == nil:
 		return nil, fmt.Errorf("%w: row %s is no language model; name a row whose policy is of kind lm", spec.ErrUsage, row)
+	case traits.Asker != nil:
+		return nil, fmt.Errorf("%w: row %s is a language model that asks several experts, which keeps no checkpoint to export or serve; name a row that chooses once", spec.ErrUsage, row)
 	}
 	return f, nil
 }
@@ -300,7 +300,7 @@ func (e *experiment) decide(ctx context.Context, f *fit, router routing.Router, 
 
 // decided routes queries by the router of a row. usd [M] is what a question costs each expert of the pool.
 func decided(ctx context.Context, x *spec.Experiment, row spec.Method, pool []routing.Expert, usd []float64, router routing.Router, queries []routing.Query) ([]Routed, error) {
-	_, reads := methods.LanguageModel(row, x)
+	reads := methods.RowTraits(row, x).ChoosesByLM()
 	start := time.Now()
 	decisions, err := router.Route(ctx, queries)
 	if err != nil {

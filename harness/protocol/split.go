@@ -74,7 +74,7 @@ func (e *experiment) plan(ctx context.Context) error {
 		return e.newProfile(ctx, set, routing.Train)
 	}
 	var err error
-	calibrated := slices.ContainsFunc(x.Outputs, func(o spec.Output) bool { return o.Kind == "calibration" })
+	calibrated := slices.ContainsFunc(x.Outputs, func(o spec.Output) bool { return present.WantsOf(o).Calibration })
 	if calibrated || slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.Match != "" || !methods.Blind(m.Name) }) {
 		if e.sftProfile, err = trainProfile(x.Train.SFT, "train.sft"); err != nil {
 			return err
@@ -86,7 +86,7 @@ func (e *experiment) plan(ctx context.Context) error {
 			}
 		}
 	}
-	profiled := x.Profile.Test || slices.ContainsFunc(x.Outputs, func(o spec.Output) bool { return present.ShowsDifficulty(o.Kind) })
+	profiled := x.Profile.Test || slices.ContainsFunc(x.Outputs, func(o spec.Output) bool { return present.WantsOf(o).Difficulty })
 	paper := &arena{Arena: book.Arena{Name: metrics.PaperArena}}
 	for _, name := range x.Test {
 		set, err := e.newProblemSet(name, problems.Sized, e.Spec.Benchmarks[name].Size, "")
@@ -136,6 +136,14 @@ func (e *experiment) plan(ctx context.Context) error {
 			}
 		}
 	}
+	for i, o := range x.Outputs {
+		if err := present.Check(e.Spec, o); err != nil {
+			return err
+		}
+		if row := present.WantsOf(o).Row; row != "" && !slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == row }) {
+			return fmt.Errorf("%w: spec %s: outputs[%d]: a %s shows the row %q, which methods does not have", spec.ErrUsage, x.Name, i, o.Kind, row)
+		}
+	}
 	if err := e.planFits(); err != nil {
 		return err
 	}
@@ -150,10 +158,10 @@ func (e *experiment) planExtra() error {
 	for _, o := range e.Spec.Experiment.Outputs {
 		var s *steps.Step
 		var err error
-		switch o.Kind {
-		case "training", "rounds":
-			s, err = e.planCurves(present.CurveRows(o))
-		case "calibration":
+		switch wants := present.WantsOf(o); {
+		case wants.Trainings != nil:
+			s, err = e.planCurves(wants.Trainings)
+		case wants.Calibration:
 			s, err = e.planCalibration()
 		default:
 			continue

@@ -57,7 +57,7 @@ func (c *recorded) whole(row spec.Method) (*whole, error) {
 		return nil, err
 	}
 	w.Row, w.Fits = &w.row, 1
-	c.takes(w.Step, row, method, 1, len(train), len(train), 0)
+	c.takes(w.Step, method, 1, len(train), len(train), 0)
 	return w, nil
 }
 

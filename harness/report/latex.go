@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
 // LaTeX writes tables in the paper's own layout: heads of groups over rules, sections on grey, a row of the paper's numbers
@@ -197,7 +199,7 @@ func typesetColumn(s slot, index int, lines []line) typesetSlot {
 		}
 	}
 	for i, h := range c.head {
-		if i == len(c.head)-1 && s.Better != Neither {
+		if i == len(c.head)-1 && metrics.Better(s.Unit) != metrics.Neither {
 			h += " ↑"
 		}
 		c.width = max(c.width, textWidth(h, tableSize)*boldness)
@@ -359,7 +361,7 @@ func latexHead(s typesetSlot) string {
 	for i, h := range s.head {
 		lines[i] = escapeLaTeX(h)
 	}
-	lines[len(lines)-1] += arrow(s.Better)
+	lines[len(lines)-1] += arrow(metrics.Better(s.Unit))
 	text := `\textbf{` + strings.Join(lines, `}\\\textbf{`) + `}`
 	if len(lines) > 1 {
 		text = `\begin{tabular}[b]{@{}c@{}}` + text + `\end{tabular}`
@@ -390,11 +392,11 @@ func grey(s string, on bool) string {
 	return `\textcolor{black!60}{` + s + `}`
 }
 
-func arrow(d Direction) string {
+func arrow(d metrics.Direction) string {
 	switch d {
-	case Higher:
+	case metrics.Higher:
 		return ` $\uparrow$`
-	case Lower:
+	case metrics.Lower:
 		return ` $\downarrow$`
 	}
 	return ""

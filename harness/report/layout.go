@@ -57,16 +57,16 @@ func (l Layout) rows() []RowLayout {
 // AccuracyAndCost returns the paper's pair of columns for a benchmark: percent correct and total dollars.
 func AccuracyAndCost() []Column {
 	return []Column{
-		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 1, Better: Higher},
-		{Title: "Cost $", Unit: metrics.USD, Decimals: 3, Better: Lower, Plain: true},
+		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 1},
+		{Title: "Cost $", Unit: metrics.USD, Decimals: 3, Plain: true},
 	}
 }
 
 // AverageAccuracyAndCost returns the pair for the average column, where cost is dollars for 1,000 questions.
 func AverageAccuracyAndCost() []Column {
 	return []Column{
-		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 1, Better: Higher},
-		{Title: "$/1,000", Unit: metrics.USDPerQuery, Better: Lower, Plain: true, Per1000: true},
+		{Title: "Acc. %", Unit: metrics.Accuracy, Decimals: 1},
+		{Title: "$/1,000", Unit: metrics.USDPerQuery, Plain: true, Per1000: true},
 	}
 }
 

@@ -72,7 +72,6 @@ type Column struct {
 	Title    string // Acc.
 	Unit     string // unit of the measurements behind it, as in package metrics
 	Decimals int    // of our numbers; the paper's are printed as it prints them
-	Better   Direction
 	Lead     string // unit of how far a row is above every other at equal cost: whose is above 0, by its interval, is set in bold; empty: nothing is
 	Plain    bool   // no interval beside the number; CSV has it all the same
 	Per1000  bool   // dollars of a question, shown for 1,000 of them; ours with three significant digits, but in CSV as measured
@@ -109,15 +108,6 @@ func (c Column) differenceDecimals(paper metrics.Value) int {
 	}
 	return min(c.Decimals, paper.Decimals)
 }
-
-// Direction says which numbers of a column are good.
-type Direction int
-
-const (
-	Neither Direction = iota
-	Higher
-	Lower
-)
 
 // Row is one method.
 type Row struct {

@@ -182,8 +182,8 @@ func led(low, high float64, reference bool) Row {
 }
 
 // small makes a table of one column.
-func small(better Direction, rows ...Row) *Table {
-	return &Table{Name: "small", Head: "Method", Groups: []Group{{Title: "G", Columns: []Column{{Title: "c", Decimals: 1, Better: better}}}}, Rows: rows}
+func small(unit string, rows ...Row) *Table {
+	return &Table{Name: "small", Head: "Method", Groups: []Group{{Title: "G", Columns: []Column{{Title: "c", Unit: unit, Decimals: 1}}}}, Rows: rows}
 }
 
 func row(x float64, reference bool) Row {
@@ -217,7 +217,7 @@ func TestWhatIsSetInBold(t *testing.T) {
 		{"the greatest number by nothing", []Row{row(1, false), row(3, false)}, []bool{false, false}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			table := small(Higher, c.rows...)
+			table := small(metrics.Accuracy, c.rows...)
 			var got []bool
 			for _, l := range table.lines() {
 				got = append(got, l.cells[0].best)
@@ -234,7 +234,7 @@ func TestWhatIsSetInBold(t *testing.T) {
 
 func TestCellsOfOneRow(t *testing.T) {
 	printed := func(cell Cell) []string {
-		table := small(Neither, Row{Label: "r", Cells: []Cell{cell}})
+		table := small("", Row{Label: "r", Cells: []Cell{cell}})
 		table.Style.Differences = true
 		var out []string
 		for _, l := range table.lines() {
@@ -299,7 +299,7 @@ func TestTablesThatCannotBeBuilt(t *testing.T) {
 	if _, err := Build(l, twice, nil); err == nil || !strings.Contains(err.Error(), "which differ in pool") {
 		t.Errorf("two pools for one cell: %v", err)
 	}
-	ragged := small(Higher, Row{Label: "r"})
+	ragged := small(metrics.Accuracy, Row{Label: "r"})
 	for _, w := range []writer{Terminal{}, Markdown{}, LaTeX{}, CSV{}} {
 		if err := w.Write(io.Discard, ragged); err == nil || !strings.Contains(err.Error(), `row "r" has 0 cells for 1 columns`) {
 			t.Errorf("%T of a ragged table: %v", w, err)
@@ -309,7 +309,7 @@ func TestTablesThatCannotBeBuilt(t *testing.T) {
 
 func TestLongHeadsBreakOverNarrowNumbers(t *testing.T) {
 	table := &Table{Name: "wide", Head: "Method", Groups: []Group{{Title: "All benchmarks", Columns: []Column{
-		{Title: "Acc. %", Decimals: 2, Better: Higher},
+		{Title: "Acc. %", Decimals: 2},
 		{Title: "Cost, % of strongest", Decimals: 1},
 		{Title: "Acc. - EntroRouter, points", Decimals: 2},
 	}}, {Title: "Other", Columns: []Column{{Title: "n"}}}}}
@@ -326,7 +326,7 @@ func TestLongHeadsBreakOverNarrowNumbers(t *testing.T) {
 
 func TestLaTeXIsScaledOnlyWhereItIsTooWide(t *testing.T) {
 	columns := func(n int) *Table {
-		table := small(Higher, Row{Label: "r"})
+		table := small(metrics.Accuracy, Row{Label: "r"})
 		table.Groups[0].Columns = slices.Repeat(table.Groups[0].Columns, n)
 		table.Rows[0].Cells = make([]Cell, n)
 		for i := range table.Rows[0].Cells {
@@ -352,7 +352,7 @@ func TestLaTeXIsScaledToTheHeightOfThePage(t *testing.T) {
 		rows, notes int
 		scaled      bool
 	}{{40, 0, false}, {60, 0, true}, {80, 0, true}, {80, 12, true}} {
-		table := small(Higher, slices.Repeat([]Row{row(10, false)}, c.rows)...)
+		table := small(metrics.Accuracy, slices.Repeat([]Row{row(10, false)}, c.rows)...)
 		table.Notes = slices.Repeat([]string{"A note that fills a line of the column or a little more."}, c.notes)
 		m := share.FindStringSubmatch(string(render(t, LaTeX{}, table)))
 		if (m != nil) != c.scaled {
@@ -372,7 +372,7 @@ func TestLaTeXIsScaledToTheHeightOfThePage(t *testing.T) {
 // A table that would be too small to read is broken between groups, and a part has the paper's rows only where it has
 // numbers of the paper.
 func TestTablesOfManyGroupsBecomeSeveralFloats(t *testing.T) {
-	table := small(Higher, Row{Label: "first"}, Row{Label: "second"})
+	table := small(metrics.Accuracy, Row{Label: "first"}, Row{Label: "second"})
 	one := table.Groups[0]
 	one.Columns = slices.Repeat(one.Columns, 10)
 	table.Groups = nil
@@ -451,7 +451,7 @@ func TestADifferenceHasNoMoreDigitsThanThePapersNumber(t *testing.T) {
 		column, ours, paper int // decimals
 		want                string
 	}{{2, 3, 1, "+0.9"}, {1, 3, 2, "+0.9"}, {2, 3, 2, "+0.88"}, {2, 3, 0, "+1"}} {
-		table := small(Higher, Row{Label: "r", Cells: []Cell{{
+		table := small(metrics.Accuracy, Row{Label: "r", Cells: []Cell{{
 			Ours: &metrics.Value{Number: 2.876, Decimals: c.ours}, Paper: &metrics.Value{Number: 2, Decimals: c.paper}}}})
 		table.Groups[0].Columns[0].Decimals = c.column
 		table.Style.Differences = true
@@ -505,7 +505,7 @@ func TestASectionHasOneHeading(t *testing.T) {
 }
 
 func TestHostileLabelsStayInTheirCells(t *testing.T) {
-	table := small(Higher, Row{Section: hostile, Label: hostile, Cells: []Cell{{Ours: value1(1), Paper: value1(2)}}})
+	table := small(metrics.Accuracy, Row{Section: hostile, Label: hostile, Cells: []Cell{{Ours: value1(1), Paper: value1(2)}}})
 	table.Head, table.Groups[0].Title, table.Groups[0].Columns[0].Title, table.Caption, table.Notes = hostile, hostile, hostile, hostile, []string{hostile}
 	golden(t, "hostile.md", render(t, Markdown{}, table))
 	golden(t, "hostile.tex", render(t, LaTeX{}, table))

@@ -107,7 +107,7 @@ func (c *counter) Write(p []byte) (int, error) {
 type File struct {
 	infos []Info
 	at    map[string]place
-	close []io.Closer
+	files []*os.File
 }
 
 // place is where the values of a tensor are.
@@ -191,7 +191,7 @@ func (f *File) add(path string) error {
 	if err != nil {
 		return err
 	}
-	f.close = append(f.close, file)
+	f.files = append(f.files, file)
 	stat, err := file.Stat()
 	if err != nil {
 		return err
@@ -314,11 +314,19 @@ func (f *File) Floats(name string) ([]float32, error) {
 	return f.at[name].DType.Widen(data), nil
 }
 
+// Files are the paths of the files that it is.
+func (f *File) Files() (paths []string) {
+	for _, file := range f.files {
+		paths = append(paths, file.Name())
+	}
+	return paths
+}
+
 // Close closes the files behind it.
 func (f *File) Close() error {
 	var errs []error
-	for _, c := range f.close {
-		errs = append(errs, c.Close())
+	for _, file := range f.files {
+		errs = append(errs, file.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -12,8 +12,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
-var cptLevels = [...]int{50, 80}
-
 // calibrationBins is how many bins ECE has.
 const calibrationBins = 10
 
@@ -292,7 +290,7 @@ var curveStatistics = slices.Concat([]Statistic[choices]{
 })
 
 func cptStatistics() (list []Statistic[choices]) {
-	for _, level := range cptLevels {
+	for _, level := range units.Levels() {
 		list = append(list, Statistic[choices]{
 			Unit: fmt.Sprintf(units.CPT, level), Decimals: 2, Without: fmt.Sprintf("no setting reaches %d%% of the way from the cheapest expert to the strongest", level),
 			Of: func(c choices) float64 {

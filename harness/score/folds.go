@@ -123,13 +123,29 @@ func (c crossed) aboveHull(of metrics.OfCurve) float64 {
 	return c.over(c.row, func(r foldsRow) float64 { return r.curves.Average(of) })
 }
 
-// less is the number of this row minus that of the other: both are of one resample, so the difference is paired.
-func (c crossed) less(of func(foldsRow) float64) float64 {
-	return c.over(c.row, of) - c.over(c.versus, of)
+func (c crossed) other() crossed {
+	c.row = c.versus
+	return c
 }
 
-// lead is how far a row lies, at its own cost, above the best coin between another, at every setting of its knob, and the fixed experts.
-func (c crossed) lead(place int) float64 {
+func (c crossed) accuracy() float64 {
+	return c.over(c.row, func(r foldsRow) float64 { return r.accuracy })
+}
+func (c crossed) dollars() float64 {
+	return c.over(c.row, func(r foldsRow) float64 { return r.dollars })
+}
+func (c crossed) costShare() float64 {
+	return c.over(c.row, func(r foldsRow) float64 { return r.share })
+}
+func (c crossed) gain() float64 { return c.over(c.row, func(r foldsRow) float64 { return r.gain }) }
+func (c crossed) itsTokens() float64 {
+	return c.over(c.row, func(r foldsRow) float64 { return r.tokens })
+}
+func (c crossed) lead() float64      { return c.above(c.held.ours) }
+func (c crossed) otherLead() float64 { return c.above(c.held.theirs) }
+
+// above is how far a row lies, at its own cost, above the best coin between another, at every setting of its knob, and the fixed experts.
+func (c crossed) above(place int) float64 {
 	sum := 0.0
 	for _, p := range c.partitions {
 		of := p.held[place]
@@ -139,7 +155,8 @@ func (c crossed) lead(place int) float64 {
 }
 
 func (c crossed) ofRow() bool        { return !c.contrast }
-func (c crossed) reads() bool        { return c.ofRow() && c.over(c.row, foldsRow.itsTokens) > 0 }
+func (c crossed) overall() bool      { return true }
+func (c crossed) reads() bool        { return c.ofRow() && c.itsTokens() > 0 }
 func (c crossed) compared() bool     { return c.versus >= 0 }
 func (c crossed) knob() bool         { return c.partitions[0].rows[c.row].curves != nil }
 func (c crossed) rowWithKnob() bool  { return c.ofRow() && c.knob() }
@@ -147,8 +164,7 @@ func (c crossed) overBaseline() bool { return c.ofRow() && c.held.baseline >= 0 
 func (c crossed) bothKnobs() bool {
 	return c.contrast && c.partitions[0].rows[c.versus].curves != nil && c.knob()
 }
-func (r foldsRow) meanGain() float64  { return r.mean }
-func (r foldsRow) itsTokens() float64 { return r.tokens }
+func (r foldsRow) meanGain() float64 { return r.mean }
 
 // headline is the number that tells partitions apart: the mean gain, or the gain of a row without a knob.
 func (r foldsRow) headline() float64 {
@@ -186,27 +202,24 @@ func (c crossed) partition(i int) crossed {
 	return c
 }
 
-// The numbers of a row that single partitions have too.
+// The numbers of a row or a pair of rows; those of every partition are of single partitions too.
 var (
-	foldAccuracy   = Statistic[crossed]{Unit: metrics.Accuracy, Decimals: 3, Range: metrics.Percent, For: crossed.ofRow, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.accuracy }) }}
-	foldGain       = Statistic[crossed]{Unit: units.HullGain, Decimals: 3, For: crossed.ofRow, Without: nothingPaid, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.gain }) }}
+	foldEntries    = entriesOf[crossed]()
 	foldGains      = gains(crossed.rowWithKnob)
-	foldLead       = Statistic[crossed]{Unit: units.Lead, Decimals: 3, For: crossed.compared, Of: func(c crossed) float64 { return c.lead(c.held.ours) }}
-	foldOtherLead  = Statistic[crossed]{Unit: units.OtherLead, Decimals: 3, For: crossed.compared, Of: func(c crossed) float64 { return c.lead(c.held.theirs) }}
-	everyPartition = []Statistic[crossed]{foldAccuracy, foldGain, foldGains[0], foldLead, foldOtherLead}
+	everyPartition = []Statistic[crossed]{foldEntries.accuracy, foldEntries.hullGain, foldGains[0], foldEntries.lead, foldEntries.otherLead}
 	foldStatistics = slices.Concat([]Statistic[crossed]{
-		foldAccuracy,
-		{Unit: metrics.USDPerQuery, Decimals: 8, For: crossed.ofRow, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.dollars }) }},
-		{Unit: units.CostShare, Decimals: 3, For: crossed.ofRow, Without: nothingPaid, Of: func(c crossed) float64 { return c.over(c.row, func(r foldsRow) float64 { return r.share }) }},
-		foldGain,
-		{Unit: units.RouterTokens, Decimals: 1, Whole: true, For: crossed.reads, Of: func(c crossed) float64 { return c.over(c.row, foldsRow.itsTokens) }},
-		{Unit: metrics.Questions, Whole: true, For: crossed.ofRow, Of: func(c crossed) float64 { return float64(c.questions) }},
-		{Unit: units.Difference, Decimals: 3, Range: metrics.PercentDifference, Known: crossed.alike, For: crossed.compared, Of: func(c crossed) float64 { return c.less(func(r foldsRow) float64 { return r.accuracy }) }},
-		{Unit: units.CostDifference, Decimals: 3, For: crossed.compared, Without: nothingPaid, Of: func(c crossed) float64 { return c.less(func(r foldsRow) float64 { return r.share }) }},
-		foldLead,
-		foldOtherLead,
-		{Unit: units.LeadBenchmark, Decimals: 3, For: crossed.overBaseline, Of: func(c crossed) float64 { return c.lead(c.held.baseline) }},
-		{Unit: units.MeanDifference, Decimals: 3, For: crossed.bothKnobs, Without: sameCost, Of: func(c crossed) float64 { return c.less(foldsRow.meanGain) }},
+		foldEntries.accuracy,
+		foldEntries.dollars,
+		foldEntries.costShare,
+		foldEntries.hullGain,
+		foldEntries.routerTokens,
+		foldEntries.questions,
+		foldEntries.difference,
+		foldEntries.costDifference,
+		foldEntries.lead,
+		foldEntries.otherLead,
+		{Unit: units.LeadBenchmark, Decimals: 3, For: crossed.overBaseline, Of: func(c crossed) float64 { return c.above(c.held.baseline) }},
+		{Unit: units.MeanDifference, Decimals: 3, For: crossed.bothKnobs, Without: sameCost, Of: func(c crossed) float64 { return c.meanGain() - c.other().meanGain() }},
 	}, foldGains, []Statistic[crossed]{
 		{Unit: units.FoldsSD, Decimals: 3, Whole: true, For: func(c crossed) bool { return c.ofRow() && len(c.partitions) > 1 }, Without: nothingPaid, Of: func(c crossed) float64 {
 			var each []float64

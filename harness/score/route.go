@@ -27,19 +27,31 @@ const overall = -1
 func (p operatingPoint) averaged() bool { return p.bench == overall }
 func (p operatingPoint) single() bool   { return p.bench != overall }
 
-// at is the accuracy in percent and the dollars of a question.
-func (p operatingPoint) at(r *rowMeans) metrics.Point {
-	if p.averaged() {
-		return r.all
-	}
-	return r.by[p.bench]
+func (p operatingPoint) ofRow() bool    { return true }
+func (p operatingPoint) overall() bool  { return p.averaged() }
+func (p operatingPoint) compared() bool { return p.duel != nil }
+func (p operatingPoint) reads() bool    { return p.averaged() }
+
+func (p operatingPoint) other() operatingPoint {
+	p.rowMeans = p.reference
+	return p
 }
+
+func (p operatingPoint) accuracy() float64 {
+	if p.averaged() {
+		return p.all.Quality
+	}
+	return p.by[p.bench].Quality
+}
+
+func (p operatingPoint) dollars() float64   { return p.all.Cost }
+func (p operatingPoint) costShare() float64 { return 100 * p.all.Cost / p.strongest().Cost }
+func (p operatingPoint) itsTokens() float64 { return p.mean(overheadOf) }
+func (p operatingPoint) lead() float64      { return lead(p.ours, p.weighed, p.all, p.reference.all) }
+func (p operatingPoint) otherLead() float64 { return lead(p.theirs, p.weighed, p.reference.all, p.all) }
 
 // strongest is always asking the strongest expert.
 func (p operatingPoint) strongest() metrics.Point { return p.points[len(p.Outcomes[0])-1] }
-
-// share is the cost in percent of the strongest expert's.
-func (p operatingPoint) share(r *rowMeans) float64 { return 100 * r.all.Cost / p.strongest().Cost }
 
 // gain is the accuracy above the hull at the same cost, averaged over trainings.
 func (p operatingPoint) gain() float64 {
@@ -112,9 +124,9 @@ func (p operatingPoint) spread(each []float64) metrics.Mean { return metrics.Mea
 // asked has one run where benchmarks are averaged, whose runs differ.
 func (p operatingPoint) asked() (questions, runs int) {
 	if p.averaged() {
-		return int(p.questions()), 1
+		return len(p.Strata), 1
 	}
-	return int(p.questions()), p.Benchmarks[p.bench].Runs
+	return p.size[p.bench], p.Benchmarks[p.bench].Runs
 }
 
 // alike says whether the row and the one that it is compared with decide the same on every question of the sample.
@@ -129,47 +141,39 @@ func (p operatingPoint) alike() bool {
 	return true
 }
 
-func compared(p operatingPoint) bool        { return p.duel != nil }
-func comparedOverall(p operatingPoint) bool { return p.averaged() && compared(p) }
-func answersItself(p operatingPoint) bool   { return p.averaged() && p.row.Own }
-func severalSeeds(p operatingPoint) bool    { return p.averaged() && len(p.row.Scores) > 1 }
+func answersItself(p operatingPoint) bool { return p.averaged() && p.row.Own }
+func severalSeeds(p operatingPoint) bool  { return p.averaged() && len(p.row.Scores) > 1 }
 
 const (
 	nothingSolved = "the strongest expert solved nothing"
-	nothingPaid   = "the strongest expert cost nothing"
 	noQuery       = "no query was graded"
 )
 
-// The numbers of a row that single trainings have too.
+// The numbers of a row on benchmarks and on average; those of every training are of single trainings too.
 var (
-	accuracy       = Statistic[operatingPoint]{Unit: metrics.Accuracy, Decimals: 3, Range: metrics.Percent, Of: func(p operatingPoint) float64 { return p.at(p.rowMeans).Quality }}
-	dollarsAQuery  = Statistic[operatingPoint]{Unit: metrics.USDPerQuery, Decimals: 8, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.all.Cost }}
-	costShare      = Statistic[operatingPoint]{Unit: units.CostShare, Decimals: 3, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.share(p.rowMeans) }, Without: nothingPaid}
-	hullGain       = Statistic[operatingPoint]{Unit: units.HullGain, Decimals: 3, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.gain() }, Without: nothingPaid}
-	leadOver       = Statistic[operatingPoint]{Unit: units.Lead, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return lead(p.ours, p.weighed, p.all, p.reference.all) }}
-	otherLead      = Statistic[operatingPoint]{Unit: units.OtherLead, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return lead(p.theirs, p.weighed, p.reference.all, p.all) }}
-	everyTraining  = []Statistic[operatingPoint]{accuracy, dollarsAQuery, costShare, hullGain, leadOver, otherLead}
+	pointEntries   = entriesOf[operatingPoint]()
+	everyTraining  = []Statistic[operatingPoint]{pointEntries.accuracy, pointEntries.dollars, pointEntries.costShare, pointEntries.hullGain, pointEntries.lead, pointEntries.otherLead}
 	routeStatistic = slices.Concat([]Statistic[operatingPoint]{
-		accuracy,
+		pointEntries.accuracy,
 		{Unit: metrics.USD, Decimals: 6, For: operatingPoint.single, Of: func(p operatingPoint) float64 { return p.Benchmarks[p.bench].Pass * p.by[p.bench].Cost }},
-		dollarsAQuery,
+		pointEntries.dollars,
 		{Unit: units.Retention, Decimals: 3, For: operatingPoint.averaged, Without: nothingSolved, Of: func(p operatingPoint) float64 {
 			return 100 * metrics.Retention(p.all.Quality, p.strongest().Quality)
 		}},
-		costShare,
-		hullGain,
-		{Unit: units.SavedCost, Decimals: 3, For: operatingPoint.averaged, Without: nothingPaid, Of: func(p operatingPoint) float64 { return 100 - p.share(p.rowMeans) }},
+		pointEntries.costShare,
+		pointEntries.hullGain,
+		{Unit: units.SavedCost, Decimals: 3, For: operatingPoint.averaged, Without: nothingPaid, Of: func(p operatingPoint) float64 { return 100 - p.costShare() }},
 		{Unit: units.Tokens, Decimals: 1, Whole: true, Of: func(p operatingPoint) float64 { return p.mean(tokensOf) }},
-		{Unit: units.RouterTokens, Decimals: 1, Whole: true, For: operatingPoint.averaged, Of: func(p operatingPoint) float64 { return p.mean(overheadOf) }},
-		{Unit: metrics.Questions, Whole: true, Of: operatingPoint.questions},
+		pointEntries.routerTokens,
+		pointEntries.questions,
 		{Unit: units.PGR, Decimals: 4, For: operatingPoint.averaged, Without: "the strongest expert is no better than the cheapest", Of: func(p operatingPoint) float64 {
 			return metrics.PGR(p.all.Quality, p.points[0].Quality, p.strongest().Quality)
 		}},
 		{Unit: units.Truncated, Decimals: 3, Whole: true, For: func(p operatingPoint) bool { return p.averaged() && p.graded() }, Of: operatingPoint.truncated, Without: noQuery},
-		{Unit: units.Difference, Decimals: 3, For: compared, Range: metrics.PercentDifference, Known: operatingPoint.alike, Of: func(p operatingPoint) float64 { return p.at(p.rowMeans).Quality - p.at(p.reference).Quality }},
-		leadOver,
-		otherLead,
-		{Unit: units.CostDifference, Decimals: 3, For: comparedOverall, Of: func(p operatingPoint) float64 { return p.share(p.rowMeans) - p.share(p.reference) }, Without: nothingPaid},
+		pointEntries.difference,
+		pointEntries.lead,
+		pointEntries.otherLead,
+		pointEntries.costDifference,
 		{Unit: units.McNemar, Decimals: 4, Whole: true, For: operatingPoint.paired, Of: operatingPoint.mcNemar},
 		{Unit: units.CallRate, Decimals: 2, Whole: true, For: answersItself, Of: func(p operatingPoint) float64 { return 100 * p.mean(askedOf) }},
 		{Unit: units.Calls, Decimals: 4, Whole: true, For: answersItself, Of: func(p operatingPoint) float64 { return p.mean(callsOf) }},
@@ -179,7 +183,7 @@ var (
 			return p.deviation(func(p operatingPoint) float64 { return p.all.Quality })
 		}},
 		{Unit: units.SeedCostSD, Decimals: 3, Whole: true, For: severalSeeds, Without: nothingPaid, Of: func(p operatingPoint) float64 {
-			return p.deviation(func(p operatingPoint) float64 { return p.share(p.rowMeans) })
+			return p.deviation(operatingPoint.costShare)
 		}},
 	})
 )
@@ -284,13 +288,6 @@ func (s *Sample) route(list []Statistic[operatingPoint]) []metrics.Measurement {
 	return out
 }
 
-func (p operatingPoint) questions() float64 {
-	if p.averaged() {
-		return float64(len(p.Strata))
-	}
-	return float64(p.size[p.bench])
-}
-
 // graded says whether answers were graded; outcomes that are probabilities have no buckets.
 func (p operatingPoint) graded() bool { return p.row.Scores[0].Buckets != nil }
 
@@ -314,7 +311,7 @@ func (p operatingPoint) truncated() float64 {
 
 // paired says whether McNemar's test applies: questions asked once, with graded answers, and a row to compare with.
 func (p operatingPoint) paired() bool {
-	return p.single() && compared(p) && p.Benchmarks[p.bench].Runs == 1 && p.graded()
+	return p.single() && p.compared() && p.Benchmarks[p.bench].Runs == 1 && p.graded()
 }
 
 // mcNemar compares a row with the reference on a benchmark of one run: the median of the p-values of their trainings,

@@ -124,7 +124,7 @@ func (l *loader) change(c Changes) {
 		return
 	}
 	e.Outputs = slices.DeleteFunc(slices.Clone(e.Outputs), func(o Output) bool {
-		if o.Kind == "table" || o.Kind == "metrics" {
+		if of, _ := l.known.output(o.Kind); of.AnyRows {
 			return false
 		}
 		l.out.LeftOut = append(l.out.LeftOut, cmp.Or(o.File, o.Kind))

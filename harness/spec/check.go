@@ -167,13 +167,32 @@ func (l *loader) checkExperiment(file string) {
 		for j, s := range o.Series {
 			checkRows(d, fmt.Sprintf("outputs[%d].series[%d].rows", i, j), s.Rows, rows)
 		}
-		if o.Kind == "metrics" && e.Protocol != "split" {
-			d.faultAt(fmt.Sprintf("outputs[%d].kind", i), "tables of kind metrics need protocol split, this spec has protocol %s", e.Protocol)
+		of, known := l.known.output(o.Kind)
+		if of.Protocols != nil && !slices.Contains(of.Protocols, e.Protocol) {
+			d.faultAt(fmt.Sprintf("outputs[%d].kind", i), "outputs of kind %s need protocol %s, this spec has protocol %s", o.Kind, strings.Join(of.Protocols, " or "), e.Protocol)
 		}
-		if o.Kind == "sweep" && (o.Param == "" || o.Axis == "") {
-			d.faultAt(fmt.Sprintf("outputs[%d]", i), "a sweep needs param and axis: the number that its rows change and what to call it")
+		for _, key := range o.keys() {
+			if known && !slices.Contains(of.Reads, key) {
+				d.faultAt(fmt.Sprintf("outputs[%d].%s", i, key), "outputs of kind %s do not read it; leave it out", o.Kind)
+			}
+		}
+		if of.Swept && (o.Param == "" || o.Axis == "") {
+			d.faultAt(fmt.Sprintf("outputs[%d]", i), "a %s needs param and axis: the number that its rows change and what to call it", o.Kind)
 		}
 	}
+}
+
+// keys are those that an output sets of what only some kinds read.
+func (o Output) keys() (set []string) {
+	for _, key := range []struct {
+		name string
+		set  bool
+	}{{"rows", o.Rows != nil}, {"param", o.Param != ""}, {"axis", o.Axis != ""}, {"log", o.Log}, {"paper", o.Paper}, {"wide", o.Wide}, {"series", o.Series != nil}} {
+		if key.set {
+			set = append(set, key.name)
+		}
+	}
+	return set
 }
 
 // Projections are the products of a layer that an adapter may change, by their names in Hugging Face folders.

@@ -64,8 +64,8 @@ func (l *loader) experiment(file string, changes Changes) (ok bool) {
 		e.Methods[i].File, e.Methods[i].Line, e.Methods[i].Path = m.file, m.line, at
 	}
 	for i, o := range e.Outputs {
-		if l.known.Outputs != nil && o.Kind != "" && !slices.Contains(l.known.Outputs, o.Kind) {
-			l.spec.faultAt(fmt.Sprintf("outputs[%d].kind", i), "%s", unknown("output", o.Kind, l.known.Outputs))
+		if _, ok := l.known.output(o.Kind); l.known.Outputs != nil && o.Kind != "" && !ok {
+			l.spec.faultAt(fmt.Sprintf("outputs[%d].kind", i), "%s", unknown("output", o.Kind, l.known.outputs()))
 		}
 		if o.File == "" {
 			e.Outputs[i].File = o.Kind

@@ -16,10 +16,14 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// known is what package methods and results/paper offer, written out: spec imports neither.
+// known is what packages methods and present and results/paper offer, written out: spec imports none of them.
 var known = spec.Known{
 	Methods: []string{"random", "fixed", "oracle", "mixture", "benchmark", "logistic", "sft", "entrorouter"},
-	Paper:   map[string][]string{"main": {"entrorouter", "random"}, "ablation": nil, "ood": nil},
+	Outputs: []spec.OutputKind{
+		{Name: "table", AnyRows: true}, {Name: "metrics", AnyRows: true, Protocols: []string{"split"}}, {Name: "pareto", Reads: []string{"rows"}},
+		{Name: "sweep", Reads: []string{"param", "axis", "series"}, Swept: true},
+	},
+	Paper: map[string][]string{"main": {"entrorouter", "random"}, "ablation": nil, "ood": nil},
 }
 
 // sound is a spec without a fault, with a pool of each kind that can be asked.
@@ -215,11 +219,12 @@ more_methods: [{name: fixed, id: cheap, params: {expert: small}}]
 func TestAnOutputIsOneThatTheCallerKnows(t *testing.T) {
 	files := sound()
 	edit(t, files, "spec.yaml", "kind: table", "kind: tabel")
-	if _, err := spec.Load(files, "spec", known, spec.Changes{}); err != nil {
+	knows := known
+	knows.Outputs = nil
+	if _, err := spec.Load(files, "spec", knows, spec.Changes{}); err != nil {
 		t.Errorf("a caller that knows no outputs: %v", err)
 	}
-	knows := known
-	knows.Outputs = []string{"pareto", "table"}
+	knows.Outputs = []spec.OutputKind{{Name: "pareto"}, {Name: "table"}}
 	if _, err := spec.Load(files, "spec", knows, spec.Changes{}); err == nil || !strings.Contains(err.Error(), `spec.yaml:21: outputs[0].kind: unknown output "tabel"; did you mean "table"? known: pareto, table`) {
 		t.Errorf("%v", err)
 	}
@@ -362,7 +367,8 @@ func TestEveryFaultNamesFileAndLine(t *testing.T) {
 		{"more training problems than there are", "spec.yaml", "    match: entrorouter", "    train: 41", `spec.yaml:17: methods[2].train: 41 is more than the 40 problems of the larger training set`, ""},
 		{"a figure of an unknown row", "spec.yaml", "{kind: table, file: out}", "{kind: pareto, file: out, rows: [small, smal]}", `spec.yaml:21: outputs[0].rows[1]: unknown row "smal"; did you mean "small"? known: entrorouter, logistic, random, small`, ""},
 		{"a line of an unknown row", "spec.yaml", "{kind: table, file: out}", "{kind: sweep, file: out, param: train, axis: n, series: [{label: A, rows: [b]}]}", `spec.yaml:21: outputs[0].series[0].rows[0]: unknown row "b"; known: entrorouter, logistic, random, small`, ""},
-		{"tables of metrics under protocol folds", "spec.yaml", "pools: [toy]", "pools: [tape]\nprotocol: folds", `spec.yaml:22: outputs[0].kind: tables of kind metrics need protocol split, this spec has protocol folds`, "{kind: table, file: out} => {kind: metrics, file: out}"},
+		{"a key of another kind of output", "spec.yaml", "{kind: table, file: out}", "{kind: table, file: out, rows: [small]}", `spec.yaml:21: outputs[0].rows: outputs of kind table do not read it; leave it out`, ""},
+		{"tables of metrics under protocol folds", "spec.yaml", "pools: [toy]", "pools: [tape]\nprotocol: folds", `spec.yaml:22: outputs[0].kind: outputs of kind metrics need protocol split, this spec has protocol folds`, "{kind: table, file: out} => {kind: metrics, file: out}"},
 		{"a sweep over nothing", "spec.yaml", "{kind: table, file: out}", "{kind: sweep, file: out}", `spec.yaml:21: outputs[0]: a sweep needs param and axis: the number that its rows change and what to call it`, ""},
 		{"two outputs in one file", "spec.yaml", "  - {kind: table, file: out}", "  - {kind: table, file: out}\n  - {kind: table, file: out}", `spec.yaml:22: outputs[1].file: "out" is already written by another output`, ""},
 		{"two outputs of a kind", "spec.yaml", "{kind: table, file: out}", "{kind: table}\n  - {kind: table}", `spec.yaml:22: outputs[1].file: "table" is already written by another output`, ""},

@@ -18,8 +18,8 @@ import (
 
 // Known is what the caller knows and this package, which imports nothing above it, does not.
 type Known struct {
-	Methods []string // kinds of method a row may name
-	Outputs []string // kinds of output a spec may have; nil: not checked
+	Methods []string     // kinds of method a row may name
+	Outputs []OutputKind // that a spec may have; nil: not checked
 
 	// Paper has the rows of the tables of results/paper, as a spec names them: entrorouter/alpha=0.2. nil: not checked.
 	Paper map[string][]string
@@ -27,6 +27,32 @@ type Known struct {
 	// Build tries a row against the finished experiment, so that a fault in its params is reported with the others.
 	// nil: params are not checked here.
 	Build func(*Experiment, Method) error
+}
+
+// OutputKind is a kind of output, with what the spec has to say that has one.
+type OutputKind struct {
+	Name      string
+	AnyRows   bool     // it shows whatever rows there are, so that it stays where Changes.Rows leaves some out
+	Protocols []string // of experiments that it is of; nil: of all
+	Reads     []string // keys of an output that it reads, besides kind, file and number
+	Swept     bool     // it needs Param and Axis
+}
+
+// output returns the kind of that name; one that is not known needs nothing.
+func (k Known) output(name string) (of OutputKind, ok bool) {
+	at := slices.IndexFunc(k.Outputs, func(of OutputKind) bool { return of.Name == name })
+	if at < 0 {
+		return of, false
+	}
+	return k.Outputs[at], true
+}
+
+// outputs are the names of the kinds of output.
+func (k Known) outputs() (names []string) {
+	for _, of := range k.Outputs {
+		names = append(names, of.Name)
+	}
+	return names
 }
 
 // Resolved is a spec with everything it names.

@@ -59,7 +59,7 @@ func structSchema(t reflect.Type, docs map[string]string, known Known, whole boo
 		case t == reflect.TypeFor[Method]() && k.name == "name" && known.Methods != nil:
 			s["enum"] = known.Methods
 		case t == reflect.TypeFor[Output]() && k.name == "kind" && known.Outputs != nil:
-			s["enum"] = known.Outputs
+			s["enum"] = known.outputs()
 		}
 		if k.word {
 			word = map[string]any{"type": s["type"]}

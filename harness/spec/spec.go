@@ -118,9 +118,6 @@ type Reward struct {
 	Balance        bool    `yaml:"balance"`                              // cut the cheapest class to the size of the second largest (appendix C)
 }
 
-// Recorded says whether the numbers are of recorded pools, a set of them a pool: questions asked once, in partitions of folds.
-func (x *Experiment) Recorded() bool { return x.Protocol == "folds" }
-
 // Policy is the trainable network.
 type Policy struct {
 	Kind    string `yaml:"kind" oneof:"compact lm"`  // compact, or lm: a language model

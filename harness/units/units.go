@@ -74,6 +74,9 @@ const (
 // Budgets are the shares of the strongest expert's cost, in percent, of GainAt and QualityAt.
 func Budgets() []int { return []int{25, 50, 75} }
 
+// Levels are the percentages of CPT.
+func Levels() []int { return []int{50, 80} }
+
 // Units of the lines Recorded, of an expert whose answers were recorded; beside Truncated, of those that are scored.
 const (
 	Repeated     = "repeated-questions" // questions that were asked more than once
