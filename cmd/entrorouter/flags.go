@@ -150,8 +150,7 @@ func setTrainings(c *cli.Context, x *spec.Experiment) error {
 		return usageError{fmt.Errorf("--partitions: spec %s divides no questions into folds; --seeds says how often it trains", x.Name)}
 	case !c.IsSet(t.Flag):
 	case n < 1 || n > maxTrainings:
-		what := map[string]string{"seeds": "trainings", "partitions": "partitions"}[t.Flag]
-		return usageError{fmt.Errorf("--%s %d: name how many %s to average over, 1 to %d", t.Flag, n, what, maxTrainings)}
+		return usageError{fmt.Errorf("--%s %d: name how many %ss to average over, 1 to %d", t.Flag, n, t.One, maxTrainings)}
 	default:
 		*t.Of = t.UpTo(n)
 	}

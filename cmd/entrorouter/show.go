@@ -110,12 +110,8 @@ func showCommand() *cli.Command {
 			case by != "":
 				slices.SortStableFunc(cells, cellOrders[by])
 			}
-			each := "training"
-			if r.Experiment.ReadsAnswers() {
-				each = "partition"
-			}
 			return show(c, cells, func(w io.Writer) {
-				fmt.Fprintf(w, "set\trow\tbenchmark\tquestions\truns\taccuracy %%\tdollars per pass\tdollars per question\tcost, %% of dearest\taccuracy by %s\thull gain = accuracy - that of a coin flip of the same cost\n", each)
+				fmt.Fprintf(w, "set\trow\tbenchmark\tquestions\truns\taccuracy %%\tdollars per pass\tdollars per question\tcost, %% of dearest\taccuracy by %s\thull gain = accuracy - that of a coin flip of the same cost\n", r.Experiment.Trainings().One)
 				for _, x := range cells {
 					runs := ""
 					if x.Runs > 0 {
