@@ -6,7 +6,7 @@ package units
 // Units of the lines Route: a row, a benchmark or all of them, an operating point.
 const (
 	Tokens         = "tokens/query"        // mean output tokens of the experts that were asked
-	CostShare      = "cost-share-%"        // dollars relative to the strongest expert's
+	CostShare      = "cost-share-%"        // dollars relative to the dearest expert's, which in the paper is also the strongest
 	HullGain       = "hull-gain-points"    // accuracy above the hull of the fixed experts at the same cost; of a row that may answer itself: of them and the router alone
 	Difference     = "difference-points"   // accuracy minus the reference row's, question by question
 	Lead           = "lead-points"         // accuracy above the best coin between the reference row, its knob at any setting and the fixed experts, for the row's own money
@@ -18,7 +18,7 @@ const (
 	Calls          = "calls/query"         // calls of experts by such a row
 	OwnAnswers     = "own-answers-%"       // queries on which the router's own answer stood
 	Retention      = "retention-%"         // accuracy relative to the strongest expert's
-	SavedCost      = "saving-%"            // dollars below the strongest expert's: 100 minus the cost share
+	SavedCost      = "saving-%"            // 100 minus the cost share
 	PGR            = "pgr"                 // metrics.PGR between the cheapest and the strongest expert
 	Truncated      = "truncated-%"         // answers that the token limit cut, weighted as accuracy is
 	McNemar        = "mcnemar-p"           // metrics.McNemar against the reference row; benchmarks of one run
@@ -63,7 +63,7 @@ const (
 	MeanLead      = "mean-gain-lead-points"      // mean gain above the greatest of all other rows that compete and have another knob
 	FoldsSD       = "partition-sd-points"        // standard deviation over partitions of the mean gain, of the hull gain for rows without a knob
 	LeadBenchmark = "lead-over-benchmark-points" // as lead-points, over the benchmark-identity router
-	GainAt        = "gain-at-%d%%-points"        // at a share of the strongest expert's cost
+	GainAt        = "gain-at-%d%%-points"        // at a share of the dearest expert's cost
 	QualityAt     = "accuracy-at-%d%%-%%"        // likewise
 
 	// Of a contrast between two rows, paired: in the same resamples, as difference-points, cost-difference-%, lead-points and
@@ -71,7 +71,7 @@ const (
 	MeanDifference = "mean-gain-difference-points" // of two rows with a knob
 )
 
-// Budgets are the shares of the strongest expert's cost, in percent, of GainAt and QualityAt.
+// Budgets are the shares of the dearest expert's cost, in percent, of GainAt and QualityAt.
 func Budgets() []int { return []int{25, 50, 75} }
 
 // Levels are the percentages of CPT.
