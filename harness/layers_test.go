@@ -14,7 +14,7 @@ import (
 const module = "github.com/entrorouter/entrorouter/"
 
 // layers says which packages of this module a package may import. Anything absent here may import none of them.
-// DESIGN.md, "The house", has the picture.
+// DESIGN.md, "The packages", has the picture.
 var layers = map[string][]string{
 	"cmd/entrorouter": {"*"},
 	// Carrying out, explaining, following and checking an experiment: the walk from top to bottom.
