@@ -32,7 +32,7 @@ func checkCommand() *cli.Command {
 		Name:      "check",
 		Usage:     "carry out an experiment and say which of its numbers differ from a reference's; exit code 3 on a regression",
 		ArgsUsage: "SPEC",
-		Description: "What a reference is, its content decides:\n\n" +
+		Description: "A reference is recognised by its content:\n\n" +
 			"   a store of runs (an --out folder)         its last run of SPEC, whichever version of the program made it\n" +
 			"   a folder with SPEC/measurements.txt       e.g. figures, or what --update wrote\n" +
 			"   a file of measurements\n" +

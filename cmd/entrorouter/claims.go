@@ -28,10 +28,10 @@ func claimsCommand() *cli.Command {
 			"answers, does each average follow from its row? Those of the paper also against each other: do rows that several\n" +
 			"print agree, are costs those of plausible answers, does each row and column add up to its control total? Exit\n" +
 			"code 3 if a verdict on the paper is not the recorded one, or a table of measurements contradicts itself. Rules: go doc ./harness/paper.\n\n" +
-			"Printed is what does not hold, and how many claims and orderings have which verdict on each scale. --json: claims, claims-measured and verdicts, each\n" +
-			"the rows of the CSV file of that name as objects; without orderings claims alone.\n\n" +
-			"With --update also figures/README.md, an index of the folder, figures/claims-map.md, what stands behind each verdict, and the page\n" +
-			"of each experiment.",
+			"It prints what does not hold, and how many claims and orderings have which verdict on each scale. --json: claims,\n" +
+			"claims-measured and verdicts, each the rows of the CSV file of that name as objects; without orderings claims alone.\n\n" +
+			"--update also writes figures/README.md, an index of the folder, figures/claims-map.md, what stands behind each verdict, and\n" +
+			"the page of each experiment.",
 		Flags: append(figuresFlags("folder for the tables of claims and verdicts; empty, or left out beside --paper: do not write any"),
 			&cli.StringSliceFlag{Name: "measurements", DefaultText: ownFigures + ", or " + committedFigures + " with --update", Usage: "`PATH` of a measurement file, or of a folder with */measurements.txt; repeat it for more"},
 			fillFlag("--measurements lacks"),

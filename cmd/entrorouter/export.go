@@ -21,7 +21,7 @@ func exportCommand() *cli.Command {
 		ArgsUsage: "SPEC",
 		Description: "   export SPEC --hf DIR            the language model of a row\n" +
 			"   export SPEC --answers FILE      every stored answer of the experts, a line (FILE.jsonl) or a row (FILE.parquet) each\n\n" +
-			"Of --hf, SPEC is an experiment that has been run and whose row has a policy of kind lm. Writes config.json, the merged weights,\n" +
+			"With --hf, SPEC is an experiment that has been run and whose row has a policy of kind lm. Writes config.json, the merged weights,\n" +
 			"the tokenizer with its chat template, and README.md, which says what the model is, how it was made and what was measured of it.\n" +
 			"The folder is loaded by transformers, and by this program as policy.model. Nothing is trained and nobody is asked.\n\n" +
 			"An answer has benchmark, problem, text_sha256, expert, split, run, seed, rollout (its number in rollouts.db), response,\n" +

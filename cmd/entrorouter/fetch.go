@@ -29,12 +29,12 @@ func fetchCommand() *cli.Command {
 		Name:      "fetch",
 		Usage:     "get benchmarks, training sets and recorded answers from where they are published",
 		ArgsUsage: "SET|SPEC...",
-		Description: "A SET is an entry of benchmarks.yaml with a home, or one of recordings.yaml; of a SPEC every set that it reads is fetched. Its file in the data folder is used first and never written over:\n" +
-			"it must have the SHA-256 of benchmarks.yaml, or the one that fetched.yaml in the folder records. What is missing is\n" +
+		Description: "A SET is an entry of benchmarks.yaml with a home, or one of recordings.yaml; of a SPEC every set that it reads is fetched.\n" +
+			"A file that is in the data folder is used first and never written over: it must have the SHA-256 of benchmarks.yaml, or the one that fetched.yaml in the folder records. What is missing is\n" +
 			"downloaded, checked, converted to JSON lines and put in its place whole. A download that was cut short goes on. Where\n" +
 			"nobody has pinned a revision or a SHA-256, the first fetch records it, and it holds from then on.\n\n" +
 			"Files behind a login need HF_TOKEN, a token of Hugging Face, which is sent to huggingface.co alone.\n\n" +
-			"The exit code is 0 if every set is there as it must be, 1 if one is not or is refused, 2 for one that there is not.",
+			"The exit code is 0 if every set is there as it must be, 1 if one is missing or refused, 2 for an unknown one.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "data", Usage: "data folder", EnvVars: []string{"ENTROROUTER_DATA"}},
 			&cli.BoolFlag{Name: "list", Usage: "print what there is: rows, licence, what is pinned, whether it is in the data folder"},

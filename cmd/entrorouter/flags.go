@@ -32,7 +32,7 @@ func runFlags() []cli.Flag {
 		&cli.Int64Flag{Name: "max-tokens", DefaultText: "no limit", Usage: "stop asking when `N` tokens are spent by this command, prompts included (exit code 4)", Action: above[int64]("max-tokens")},
 		&cli.DurationFlag{Name: "deadline", DefaultText: "none", Usage: "stop asking after `TIME`, as in 7h30m (exit code 4)", Action: above[time.Duration]("deadline")},
 		&cli.DurationFlag{Name: "grace", Value: 10 * time.Minute, Usage: "let requests in flight finish for `TIME` after the first Ctrl-C", Action: notBelow[time.Duration]("grace")},
-		&cli.IntFlag{Name: "save-every", Value: 10, Usage: "keep the state of a training every `N` steps: a run that is stopped goes on from there; 0: at none", Action: notBelow[int]("save-every")},
+		&cli.IntFlag{Name: "save-every", Value: 10, Usage: "keep the state of a training every `N` steps: a run that is stopped goes on from there; 0: never", Action: notBelow[int]("save-every")},
 		pluginFlag(),
 		verboseFlag(), quietFlag())
 }

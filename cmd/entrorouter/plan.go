@@ -32,7 +32,8 @@ func planCommand() *cli.Command {
 		ArgsUsage: "SPEC",
 		Description: "Each step is stored, to do, or not needed (not stored, and nothing that is to do reads it). The last two lines say\n" +
 			"what is to do, what answers will cost and how long it takes, by what such steps took in the store or else on two cores;\n" +
-			"and what a run from an empty store takes, roughly: where this machine has less memory or disk, run and plan refuse it and name the knob (" + preflight.Env + "=off: try all the same). Nothing is written;\n" +
+			"and what a run from an empty store takes, roughly: where this machine has less memory or disk, run and plan refuse it and\n" +
+			"name the knob (" + preflight.Env + "=off: try all the same). Nothing is written;\n" +
 			"'entrorouter explain SPEC' groups what is to do by the knob that moved it. --json: steps\n" +
 			"(name, key, stored, state, why, asked, seconds, untimed), and of all of them to_do, asked, seconds, untimed; from_empty_store:\n" +
 			"bytes of memory, device and disk, trainings and their steps.\n" +

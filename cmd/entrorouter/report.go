@@ -22,10 +22,10 @@ func reportCommand() *cli.Command {
 		Usage:     "make one HTML file of verdicts, tables and figures",
 		ArgsUsage: "[SPEC...]",
 		Description: "Reads FIGURES/NAME/measurements.txt of every SPEC, and judges what the paper says on all measurements there.\n" +
-			"Without SPEC: of every built-in experiment that has measurements there, but those of many pools, which have\n" +
-			"verdicts alone. The file loads nothing from anywhere.\n" +
+			"Without SPEC: of every built-in experiment that has measurements there; those of many pools have verdicts and no\n" +
+			"tables. The file loads nothing from anywhere.\n" +
 			"With --against every experiment stands beside another run of it: how many numbers moved, by more than noise or not, and which.\n" +
-			"With --serve the page is made when it is asked for, so that it follows what is run meanwhile.",
+			"With --serve the page is made whenever it is asked for, so that it follows a run.",
 		Flags: append(slices.Concat(storeFlags(), trainingFlags()),
 			&cli.StringFlag{Name: "figures", Value: ownFigures, Usage: "folder of the measurements; " + committedFigures + " has the committed ones"},
 			fillFlag("--figures lacks"),

@@ -41,7 +41,7 @@ func initCommand() *cli.Command {
 		Description: "FOLDER has the questions in " + starting.Queries + " and the graded answers of models in " + starting.Outcomes + ", as\n" +
 			"'go doc ./harness/recording.Table' describes them. What is written beside them explains every knob, and has names,\n" +
 			"checksums and sizes. Prices that no --price gives are left to be filled in, and run refuses until they are: in the file, or\n" +
-			"by init with --price, as long as nobody has changed the file. Else a file that is there already is not overwritten.",
+			"by init with --price, as long as nobody has changed the file. No other file that is there already is overwritten.",
 		Flags: []cli.Flag{priceFlag(), nameFlag()},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
@@ -99,7 +99,7 @@ func tryCommand() *cli.Command {
 		Description: "Every --model is a server that speaks OpenAI's protocol. Half of the questions are learned from, half are scored. Pool,\n" +
 			"prices, spec and questions are written to a folder, whose files explain every knob, and carried out as run does. The last\n" +
 			"line says whether a router pays, with intervals. Called again it goes on where it stopped, and asks for nothing twice.\n" +
-			"Servers that want a key get that of the environment variable ENTROROUTER_API_KEY.",
+			"Servers that want a key get the one in the environment variable ENTROROUTER_API_KEY.",
 		Flags: flags,
 		Action: func(c *cli.Context) error {
 			models, _ := c.Generic("model").(*servers)

@@ -19,7 +19,7 @@ func statusCommand() *cli.Command {
 		Usage: "say how far the asking of experts is, what it cost, and what went wrong",
 		Description: "Reads the folder that a run writes to, while it goes on or afterwards. One line per expert and split: answers that are stored\n" +
 			"and those still wanted, failed requests, attempts in flight and those that never ended since their process was killed, answers\n" +
-			"within the last minute, tokens, dollars, and the dollars that lost attempts, those that never ended, may have cost beside.",
+			"within the last minute, tokens, dollars, and the dollars that lost attempts, those that never ended, may have cost in addition.",
 		Flags: append(storeFlags()[:1], &cli.BoolFlag{Name: "repeated", Usage: "count the answers that repeat another one to the same problem, byte for byte; takes about two seconds per million"}, &cli.BoolFlag{Name: "json", Usage: "one JSON object instead of lines"}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {

@@ -29,7 +29,7 @@ func verifyCommand() *cli.Command {
 		Usage:     "decide whether responses give the same answer as the ground truth",
 		ArgsUsage: "[FILE]",
 		Description: "One pair: --gold and --response; the exit code is 0 equal, 1 different, 3 unknown, 2 anything wrong.\n\n" +
-			"A FILE of JSON lines, packed by gzip or not, - for standard input: one row in, one verdict out, in the order of the rows.\n" +
+			"A FILE of JSON lines, plain or packed by gzip, or - for standard input: one row in, one verdict out, in the order of the rows.\n" +
 			`   {"id": "a", "gold": "1/2" or ["1/2", "0.5"], "response": "so \\boxed{0.5}"}   and, if wanted,` + "\n" +
 			`   "options": ["red", "green"], "tolerance": {"abs": 0.1} or {"rel": 0.001}, "question": "..."` + "\n" +
 			"Verdicts go to --out, or else to standard output; the summary goes to standard output, or, where the verdicts\n" +
@@ -38,8 +38,8 @@ func verifyCommand() *cli.Command {
 			"The exit code is 0, or 2 if there was a bad row or anything else is wrong; it says nothing about the answers.\n\n" +
 			"--compare OTHER lists, instead of the verdicts, where another grader's differ, with our reason. Its rows are\n" +
 			`   {"id": "a", "verdict": "equal" | "different" | "unknown" | true | false}` + "\n\n" +
-			"--regrade DIR grades the answers that runs stored in DIR again and says which verdicts are others than those of the\n" +
-			"last version before. It asks nobody and writes nothing; run --offline then files the new ones.",
+			"--regrade DIR grades the answers that runs stored in DIR again and says which verdicts differ from those of the\n" +
+			"previous version. It asks nobody and writes nothing; run --offline then stores the new ones.",
 		Flags: []cli.Flag{
 			&cli.GenericFlag{Name: "gold", Value: &golds, Usage: "ground truth `ANSWER`; repeat it for several that will do"},
 			&cli.StringFlag{Name: "response", Usage: "`TEXT` to be graded, whole response or bare answer; -: standard input"},
