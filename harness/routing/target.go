@@ -81,9 +81,9 @@ type Target struct {
 //
 //   - The gate is open when the probe's pass rate reaches tau; the target is then the cheapest expert of the pool.
 //     The text and appendix C say so; equation 3 says m_best, which differs when the cheapest fails where the probe passes.
-//   - Otherwise the mass is spread evenly over the p.K cheapest that pass; with p.Soft false it is all on m_best.
-//   - If nobody cheaper than the strongest qualifies, it is all on the strongest and the problem weighs p.HardWeight
-//     (the paper's two rationales for the same label).
+//   - Otherwise the mass is spread evenly over the p.K cheapest that pass; with p.Soft false, or where nobody passes, it is all on m_best.
+//   - If m_best is the strongest the problem weighs p.HardWeight (the paper's two rationales for the same label). In the paper nobody else
+//     has passed then; where the strongest is not the dearest, a dearer expert may have, and has its part of the mass.
 func NewTarget(kappa []float64, probe float64, strongest int, p spec.Targets) Target {
 	t := Target{Prob: make([]float64, len(kappa)), Weight: 1}
 	if p.Gate && probe >= p.Tau-slack {
