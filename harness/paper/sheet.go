@@ -83,7 +83,7 @@ func (o *Orderings) MeasuredSheet(findings []Finding) *report.Sheet {
 		Notes: []string{
 			"A printed number is confirmed if our whole interval lies within a margin of it, refuted if all of it lies outside, and inconclusive otherwise; margins and their reasons are in claims-measured.csv. A comparison is confirmed if the interval of the difference lies on the side that the claim names; of one with several rows the least favourable part decides and is named. " +
 				"In brackets 95% intervals over questions and, where rows were trained, over training seeds; \"trained once\" marks where there is one, which decides nothing.",
-			"untestable here: without a language model; assumed: it follows from a stated parameter of the simulation; what our rows show stands below. Simulated experts are calibrated to the paper's fixed-expert rows and to nothing else; recorded answers are of other models, at other prices.",
+			"untestable here: without a language model; assumed: it follows from a stated parameter of the simulation; what our rows show stands below. Simulated experts are calibrated to the paper's fixed-expert rows and to nothing else; recorded answers are of real models, mostly other ones, at other prices.",
 		},
 		Records: [][]string{{"id", "source", "says", "printed", "recomputed", "on-paper", "scale", "verdict", "shows", "why", "value", "low", "high", "unit", "against", "questions", "seeds", "reason"}},
 	}
