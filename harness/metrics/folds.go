@@ -232,7 +232,8 @@ func (c *FoldCurves) Average(of OfCurve) float64 {
 }
 
 // GainAt returns the hull gain at a budget of share times the strongest expert's cost: the router flips a coin between the
-// two neighbouring settings that meet the budget. If its dearest setting costs less than the budget, the rest is not spent.
+// two neighbouring settings that meet the budget, of several such pairs the dearest. If its dearest setting costs less than the budget,
+// the rest is not spent, though the hull has all of it; below the cheapest setting quality falls linearly to 0 at cost 0, as in Hull.At.
 func GainAt(share float64) OfCurve {
 	return func(curve []Point, hull Hull, _, strong float64) float64 {
 		budget := share * strong
@@ -249,7 +250,7 @@ func QualityAt(share float64) OfCurve {
 const budgets = 19
 
 // MeanGain is the mean hull gain of a curve, dearest setting first, over the 19 budgets weak + t*(strong-weak), t = 0.05,
-// 0.10, ..., 0.95: about the difference of two AIQ. Its interval is about half as wide as that of a single budget, so it is
+// 0.10, ..., 0.95, each read as GainAt reads it: about the difference of two AIQ. Its interval is about half as wide as that of a single budget, so it is
 // the headline number of a router with a knob.
 func MeanGain(curve []Point, hull Hull, weak, strong float64) float64 {
 	sum := 0.0

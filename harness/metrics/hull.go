@@ -4,8 +4,17 @@ package metrics
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
+
+// rounding is by how much, relative to what they are, two means over the same questions may differ in their last digits, which depend on
+// the order of the questions. What compares them for equality would have chance decide otherwise: of resamples many have two settings
+// of a knob that differ on no question drawn, and of graded answers many put a setting on the level that is asked for.
+const rounding = 1e-11
+
+// same says whether two means differ by no more.
+func same(a, b float64) bool { return math.Abs(a-b) <= rounding*max(math.Abs(a), math.Abs(b)) }
 
 // Point is one operating point in the plane of cost and quality.
 type Point struct {
@@ -136,7 +145,7 @@ func (c Coin) At(cost float64, at func(i int) Point) float64 {
 	if c.Cheaper >= 0 {
 		a = at(c.Cheaper)
 	}
-	if a.Cost == b.Cost {
+	if same(a.Cost, b.Cost) {
 		return max(a.Quality, b.Quality)
 	}
 	return a.Quality + (b.Quality-a.Quality)*(cost-a.Cost)/(b.Cost-a.Cost)

@@ -12,7 +12,7 @@ import (
 // (RouteLLM, Ong et al. 2024, section 3). A coin flip between experts already has a high PGR at half the cost:
 // print the hull beside it. It is NaN if both experts are equally good.
 func PGR(q, weak, strong float64) float64 {
-	if strong == weak {
+	if same(strong, weak) {
 		return math.NaN()
 	}
 	return (q - weak) / (strong - weak)
@@ -49,7 +49,7 @@ func AIQ(points []Point, from, to float64) float64 {
 // fraction takes its place. points need not be sorted; the cheapest is continued flat to 0 and the dearest to 1. NaN if
 // weak and strong cost the same or there is no point.
 func AUDC(points []Point, weak, strong Point) float64 {
-	if weak.Cost == strong.Cost || len(points) == 0 {
+	if same(weak.Cost, strong.Cost) || len(points) == 0 {
 		return math.NaN()
 	}
 	curve := make([]Point, len(points))
@@ -93,14 +93,15 @@ func Peak(points []Point) float64 {
 // level (RouteLLM prints 0.2, 0.5 and 0.8), interpolating between points; NaN if it never does.
 func CPT(points []Point, weak, strong Point, level float64) float64 {
 	curve := gapCurve(points, weak, strong)
+	slack := rounding * max(math.Abs(weak.Quality), math.Abs(strong.Quality)) / math.Abs(strong.Quality-weak.Quality)
 	for i, p := range curve {
 		switch {
-		case p.Quality < level:
+		case p.Quality < level-slack:
 		case i == 0:
 			return p.Cost
 		default:
 			a := curve[i-1]
-			return a.Cost + (p.Cost-a.Cost)*(level-a.Quality)/(p.Quality-a.Quality)
+			return a.Cost + (p.Cost-a.Cost)*min((level-a.Quality)/(p.Quality-a.Quality), 1)
 		}
 	}
 	return math.NaN()
@@ -111,7 +112,7 @@ func CPT(points []Point, weak, strong Point, level float64) float64 {
 func QNC(points []Point, strong Point) float64 {
 	least := math.Inf(1)
 	for _, p := range points {
-		if p.Quality >= strong.Quality {
+		if p.Quality >= strong.Quality || same(p.Quality, strong.Quality) {
 			least = min(least, p.Cost/strong.Cost)
 		}
 	}
@@ -120,7 +121,7 @@ func QNC(points []Point, strong Point) float64 {
 
 // gapCurve maps points to (cost fraction, PGR), sorted by cost.
 func gapCurve(points []Point, weak, strong Point) []Point {
-	if weak.Cost == strong.Cost || weak.Quality == strong.Quality {
+	if same(weak.Cost, strong.Cost) || same(weak.Quality, strong.Quality) {
 		return nil
 	}
 	curve := make([]Point, len(points))

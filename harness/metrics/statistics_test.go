@@ -211,6 +211,12 @@ func TestScoresByHand(t *testing.T) {
 	near(t, "CPT never reached", CPT([]Point{{4, 61}}, weak, strong, 0.5), math.NaN(), 0)
 	near(t, "QNC", QNC(append(sweep, Point{8, 81}), strong), 0.8, 1e-12)
 	near(t, "QNC never reached", QNC([]Point{{1, 1}}, strong), math.Inf(1), 0)
+	near(t, "PGR of experts that are as good as each other but for rounding", PGR(70, 60, math.Nextafter(60, 61)), math.NaN(), 0)
+	// What a setting gets is a sum over questions, and which way its last digit is rounded depends on their order.
+	short := func(quality float64) float64 { return math.Nextafter(quality, 0) }
+	dips := []Point{{2, short(70)}, {4, 65}, {10, 80}}
+	near(t, "CPT at a setting that is short of the level by rounding", CPT(dips, weak, strong, 0.5), CPT([]Point{{2, 70}, {4, 65}, {10, 80}}, weak, strong, 0.5), 1e-12)
+	near(t, "QNC at a setting that is short of the strongest by rounding", QNC([]Point{{8, short(80)}, {9, 81}}, strong), 0.8, 1e-12)
 }
 
 func TestInformationByHand(t *testing.T) {
