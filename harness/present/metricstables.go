@@ -11,6 +11,9 @@ import (
 	"github.com/entrorouter/entrorouter/harness/units"
 )
 
+// metricsSuffixes is that of the second table.
+func metricsSuffixes(*spec.Experiment) []string { return []string{"-knobs"} }
+
 // metricsTables are what accuracy and cost do not say, in the arena with the most problems: one table of decisions, for
 // every row, and one of what routers with a knob can do over all its settings.
 func (r *Run) metricsTables(o spec.Output, paper published) ([]*report.Table, error) {

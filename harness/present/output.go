@@ -14,6 +14,7 @@ type output struct {
 	protocols []string                          // of experiments that it is of; nil: of all
 	reads     []string                          // keys of the spec's output that it reads, besides kind, file and number
 	needs     func(r *Run, o spec.Output) error // what else the spec must have; it reads measurements only where there are some
+	suffixes  func(x *spec.Experiment) []string // of the names of its files, besides none: spec.OutputKind
 	swept     bool                              // it is drawn over a number of the rows, which the output names
 	printed   bool                              // its tables are shown on the terminal
 	wants     Wants

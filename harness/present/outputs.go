@@ -13,14 +13,14 @@ import (
 func outputs() []output {
 	split, measured, collapse := []string{"split"}, []string{"split", "folds"}, []string{"collapse"} // protocols
 	return []output{
-		{kind: kindTable, protocols: measured, printed: true, tables: (*Run).tables},
-		{kind: "metrics", protocols: split, wants: Wants{Difficulty: true}, tables: (*Run).metricsTables}, // not printed: the main tables fill a screen
+		{kind: kindTable, protocols: measured, suffixes: tableSuffixes, printed: true, tables: (*Run).tables},
+		{kind: "metrics", protocols: split, suffixes: metricsSuffixes, wants: Wants{Difficulty: true}, tables: (*Run).metricsTables}, // not printed: the main tables fill a screen
 		{kind: "routing-distribution", protocols: split, reads: []string{"paper"}, wants: Wants{Difficulty: true, Row: methods.ReferenceRow}, figures: (*Run).distributionFigure},
 		{kind: "collapse", protocols: collapse, figures: (*Run).collapseFigure},
-		{kind: "pareto", protocols: measured, reads: []string{"rows", "paper", "wide"}, needs: (*Run).hullNeeds, figures: (*Run).paretoFigures},
-		{kind: "sweep", protocols: measured, reads: []string{"param", "axis", "log", "paper", "series"}, swept: true, needs: (*Run).sweepNeeds, figures: (*Run).sweepFigures},
+		{kind: "pareto", protocols: measured, reads: []string{"rows", "paper", "wide"}, suffixes: poolSuffixes, needs: (*Run).hullNeeds, figures: (*Run).paretoFigures},
+		{kind: "sweep", protocols: measured, reads: []string{"param", "axis", "log", "paper", "series"}, suffixes: poolSuffixes, swept: true, needs: (*Run).sweepNeeds, figures: (*Run).sweepFigures},
 		{kind: "seeds", protocols: split, reads: []string{"rows"}, needs: (*Run).seedsNeed, figures: (*Run).seedsFigure},
-		{kind: "training", protocols: measured, reads: []string{"rows"}, trainings: trainingRows, figures: (*Run).trainingFigures},
+		{kind: "training", protocols: measured, reads: []string{"rows"}, suffixes: poolSuffixes, trainings: trainingRows, figures: (*Run).trainingFigures},
 		{kind: "rounds", protocols: split, reads: []string{"series"}, trainings: roundsRows, needs: (*Run).roundsNeed, figures: (*Run).roundsFigure},
 		{kind: "calibration", protocols: split, wants: Wants{Calibration: true}, figures: (*Run).calibrationFigure},
 		{kind: "phase", protocols: collapse, figures: (*Run).phaseFigure},
@@ -31,7 +31,7 @@ func outputs() []output {
 // Kinds returns the kinds of outputs that a spec may have, in the order of the list.
 func Kinds() (kinds []spec.OutputKind) {
 	for _, of := range outputs() {
-		kinds = append(kinds, spec.OutputKind{Name: of.kind, AnyRows: of.tables != nil, Protocols: of.protocols, Reads: of.reads, Swept: of.swept})
+		kinds = append(kinds, spec.OutputKind{Name: of.kind, AnyRows: of.tables != nil, Protocols: of.protocols, Reads: of.reads, Swept: of.swept, Suffixes: of.suffixes})
 	}
 	return kinds
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -26,5 +27,31 @@ func TestNoOtherPackageComparesTheKindOfAnOutput(t *testing.T) {
 	})
 	if err != nil || seen < 100 {
 		t.Errorf("%d files were read: %v", seen, err)
+	}
+}
+
+// The names that a spec is checked for are those of every file that is written.
+func TestSuffixesAreThoseOfTheFiles(t *testing.T) {
+	for _, name := range []string{"main", "recorded", "collapse"} {
+		x := &builtin(t, name).Experiment
+		var names []string
+		for _, o := range x.Outputs {
+			suffixes := []string{""}
+			if of, _ := kindOf(o); of.suffixes != nil {
+				suffixes = append(suffixes, of.suffixes(x)...)
+			}
+			for _, suffix := range suffixes {
+				names = append(names, File(name, o.File+suffix))
+			}
+		}
+		for file := range committed(t, name) {
+			stem := strings.TrimSuffix(file, filepath.Ext(file))
+			if file != Measurements(name) && !slices.ContainsFunc(names, func(known string) bool {
+				begins, any := strings.CutSuffix(known, "*")
+				return stem == known || any && strings.HasPrefix(stem, begins)
+			}) {
+				t.Errorf("%s is none of %q", file, names)
+			}
+		}
 	}
 }

@@ -21,6 +21,16 @@ type part struct {
 	cost   report.Quantity // what figures show of what rows cost
 }
 
+// poolSuffixes are the suffixes of the parts of an experiment on recorded answers.
+func poolSuffixes(x *spec.Experiment) (suffixes []string) {
+	if x.ReadsAnswers() {
+		for _, pool := range x.Pools {
+			suffixes = append(suffixes, "-"+pool)
+		}
+	}
+	return suffixes
+}
+
 // parts are those of an experiment. arena is the one that is shown, where there are arenas.
 func (r *Run) parts(arena string) (parts []part) {
 	if !r.Spec.Experiment.ReadsAnswers() {

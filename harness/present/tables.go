@@ -17,6 +17,18 @@ import (
 // kindTable is the output of these tables.
 const kindTable = "table"
 
+// tableSuffixes are those of the tables: of recorded answers one a pool and benchmark, which only the recording names.
+func tableSuffixes(x *spec.Experiment) []string {
+	if !x.ReadsAnswers() {
+		return []string{"-coverage", "-routers", "-calls", "-large"}
+	}
+	suffixes := poolSuffixes(x)
+	for i := range suffixes {
+		suffixes[i] += "-*"
+	}
+	return suffixes
+}
+
 // tables are the tables of an experiment: the paper's layout, then what the paper's sizes cannot resolve.
 func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 	x, name := &r.Spec.Experiment, o.File

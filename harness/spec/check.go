@@ -149,17 +149,8 @@ func (l *loader) checkExperiment(file string) {
 	} else if _, ok := rows[id]; id != "" && !ok {
 		d.faultAt("folds.predictions", "%s", unknown("row", id, slices.Sorted(maps.Keys(rows))))
 	}
-	files := map[string]bool{}
+	l.checkFiles()
 	for i, o := range e.Outputs {
-		knob := fmt.Sprintf("outputs[%d].file", i)
-		switch {
-		case o.File == "":
-		case !plainName.MatchString(o.File):
-			d.faultAt(knob, "%q is not a file name; %s", o.File, nameRule)
-		case files[o.File]:
-			d.faultAt(knob, "%q is already written by another output", o.File)
-		}
-		files[o.File] = true
 		if o.Number != "" && !paperNumber.MatchString(o.Number) {
 			d.faultAt(fmt.Sprintf("outputs[%d].number", i), "%q is no number of the paper's; want one as in Table 1 or Figure 3", o.Number)
 		}
@@ -180,6 +171,48 @@ func (l *loader) checkExperiment(file string) {
 			d.faultAt(fmt.Sprintf("outputs[%d]", i), "a %s needs param and axis: the number that its rows change and what to call it", o.Kind)
 		}
 	}
+}
+
+// checkFiles reports outputs whose files would be written over each other, or over those that every experiment has.
+func (l *loader) checkFiles() {
+	e := &l.out.Experiment
+	taken := map[string]string{"measurements": "every experiment", "check": "every experiment", "readme": "every experiment"}
+	for i, o := range e.Outputs {
+		switch {
+		case o.File == "":
+			continue
+		case !plainName.MatchString(o.File):
+			l.spec.faultAt(fmt.Sprintf("outputs[%d].file", i), "%q is not a file name; %s", o.File, nameRule)
+			continue
+		}
+		names := []string{o.File}
+		if of, _ := l.known.output(o.Kind); of.Suffixes != nil {
+			for _, suffix := range of.Suffixes(e) {
+				names = append(names, o.File+suffix)
+			}
+		}
+		if name, by := firstTaken(names, taken); by != "" {
+			l.spec.faultAt(fmt.Sprintf("outputs[%d].file", i), "%q is already written by %s", name, by)
+		}
+		for _, name := range names {
+			taken[strings.ToLower(name)] = "another output"
+		}
+	}
+}
+
+// firstTaken is the first of some names that is taken, as file systems have it to which capitals are nothing, and by whom. A last * stands for
+// whatever follows.
+func firstTaken(names []string, taken map[string]string) (name, by string) {
+	for _, name := range names {
+		stem, any := strings.CutSuffix(strings.ToLower(name), "*")
+		for other, by := range taken {
+			stemToo, anyToo := strings.CutSuffix(other, "*")
+			if stem == stemToo && any == anyToo || any && strings.HasPrefix(stemToo, stem) || anyToo && strings.HasPrefix(stem, stemToo) {
+				return name, by
+			}
+		}
+	}
+	return "", ""
 }
 
 // keys are those that an output sets of what only some kinds read.

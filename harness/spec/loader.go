@@ -36,6 +36,10 @@ type OutputKind struct {
 	Protocols []string // of experiments that it is of; nil: of all
 	Reads     []string // keys of an output that it reads, besides kind, file and number
 	Swept     bool     // it needs Param and Axis
+
+	// Suffixes are what the names of its files have behind that of the output; one that ends in * stands for all that begin so. nil:
+	// there is one, which has nothing behind it.
+	Suffixes func(*Experiment) []string
 }
 
 // output returns the kind of that name; one that is not known needs nothing.
