@@ -151,7 +151,13 @@ func ParseTask(line []byte) (Task, error) {
 // inWordsOfTheFormat says which field has the wrong type, without the names of Go's types.
 func inWordsOfTheFormat(err error) error {
 	var wrong *json.UnmarshalTypeError
-	if !errors.As(err, &wrong) {
+	var broken *json.SyntaxError
+	switch {
+	case errors.As(err, &broken) && strings.HasPrefix(broken.Error(), "unexpected end"):
+		return errors.New("not a JSON object: it ends within its JSON")
+	case broken != nil:
+		return fmt.Errorf("not a JSON object: it is no JSON from byte %d on", broken.Offset)
+	case !errors.As(err, &wrong):
 		return fmt.Errorf("not a JSON object: %w", err)
 	}
 	want := "a string"

@@ -273,7 +273,7 @@ func TestTasksAreReadStrictly(t *testing.T) {
 		`{"id":"a","gold":"","response":"1"}`:                                          `"gold" is empty; give the ground truth`,
 		`{"id":"a","gold":["1"," "],"response":"1"}`:                                   `"gold" is empty; give the ground truth`,
 		`[1]`:    "not a JSON object but a JSON array",
-		`{"id":`: "not a JSON object: unexpected end of JSON input",
+		`{"id":`: "not a JSON object: it ends within its JSON",
 	} {
 		task, err := ParseTask([]byte(line))
 		switch {

@@ -22,6 +22,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/entrorouter/entrorouter/harness/crash"
+	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/verify"
 )
@@ -380,7 +381,7 @@ func otherVerdicts(path string) (map[string]verify.Outcome, error) {
 				Verdict json.RawMessage `json:"verdict"`
 			}
 			if err := json.Unmarshal(text, &row); err != nil {
-				return nil, fmt.Errorf("%s:%d: not a row with \"id\" and \"verdict\": %w", path, line, err)
+				return nil, fmt.Errorf("%s:%d: not a row with \"id\" and \"verdict\": %w", path, line, lines.Worded(err))
 			}
 			var o verify.Outcome
 			switch string(row.Verdict) {

@@ -54,7 +54,7 @@ func LoadAnswers(ctx context.Context, folder string, file spec.File, expert stri
 		}
 		switch err := json.Unmarshal(line, &l); {
 		case err != nil:
-			return err
+			return lines.Worded(err)
 		case l.Expert != "" && l.Expert != expert:
 			return nil
 		case (l.Text == nil) == (l.Hash == "") || l.Response == nil || l.In == nil || l.Out == nil:

@@ -70,7 +70,7 @@ func TestAFileOfAnswersWithAFaultIsRefusedByItsLine(t *testing.T) {
 		`{"text":"p","response":"r","tokens_in":-1,"tokens_out":1}`:         "-1 tokens in",
 		`{"text":"p","response":"r","tokens_in":1,"tokens_out":1,"run":-1}`: "in run -1",
 		`{"text":"q","response":"r","tokens_in":1,"tokens_out":1}`:          "run 0 of a problem is there twice",
-		`{"text":`: "unexpected end of JSON input",
+		`{"text":`: "a.jsonl:2: it ends within its JSON",
 		`{"text_sha256":"abc","response":"r","tokens_in":1,"tokens_out":1}`: `text_sha256 "abc": want 32 hexadecimal digits`,
 	} {
 		_, err := loadAnswers(t, `{"text":"q","response":"r","tokens_in":1,"tokens_out":1}`+"\n"+line+"\n")

@@ -114,10 +114,10 @@ func (c *collector) add(r Row) error {
 			return nil
 		}
 	}
-	r.Model = cmp.Or(r.Model, c.o.Model)
+	r.Model = strings.TrimSpace(cmp.Or(r.Model, c.o.Model))
 	r.Benchmark = strings.Trim(inNames.ReplaceAllString(cmp.Or(r.Benchmark, c.o.Benchmark, "all"), "-"), "-")
 	switch {
-	case strings.TrimSpace(r.Model) == "":
+	case r.Model == "":
 		return wrong("which model answered is not said; name it with --model")
 	case strings.TrimSpace(r.Problem) == "":
 		named := ""

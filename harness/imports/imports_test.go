@@ -218,7 +218,7 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		text   string
 		want   string
 	}{
-		"no JSON":                 {"inspect", Options{}, "PDF", "f: no log of inspect_ai: invalid character"},
+		"no JSON":                 {"inspect", Options{}, "PDF", "f: no log of inspect_ai: it is no JSON from byte 1 on"},
 		"a zip cut short":         {"inspect", Options{}, zipped(t, zip.Deflate, "header.json", header)[:60], "f: no log of inspect_ai: zip: not a valid zip file; was it cut short?"},
 		"a zip of other things":   {"inspect", Options{}, zipped(t, zip.Deflate, "a", "b"), "f: no log of inspect_ai: its header names no model"},
 		"a sample without id":     {"inspect", Options{}, strings.TrimSuffix(header, "}") + `, "samples": [{"input": "?"}]}`, "f: sample 1: the sample has no id"},
@@ -293,7 +293,7 @@ func TestWhatAreNoProblems(t *testing.T) {
 	for text, want := range map[string]string{
 		"[]\n": "f:1: no problem: it is of type array",
 		golds + `{"id": "c", "problem": 7, "answer": "1"}`: "f:3: no problem: problem is of type number",
-		`{"id": "c", "problem": "1 + 1`:                    "f:1: no problem: unexpected end of JSON input",
+		`{"id": "c", "problem": "1 + 1`:                    "f:1: no problem: it ends within its JSON",
 	} {
 		if _, err := ReadProblems(file("f", text)); err == nil || err.Error() != want {
 			t.Errorf("%v, want %q", err, want)
@@ -415,5 +415,20 @@ func TestConstantTokensOfShortAnswers(t *testing.T) {
 		if got := slices.ContainsFunc(l.Audit(nil), func(f Finding) bool { return f.Check == "constant tokens" }); got != want {
 			t.Errorf("%d tokens each: found %v, want %v", tokens, got, want)
 		}
+	}
+}
+
+// Blanks around the name of a model are none of it: a price names the model without them.
+func TestBlanksAroundAModelAreNotItsName(t *testing.T) {
+	f, err := Find("csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := f.Read(t.Context(), []File{file("f", "query_id,problem,gold,model,response,prompt_tokens,output_tokens\na,1+1?,2, small,2,5,1\na,1+1?,2,large ,2,5,1\nb,1+2?,3,small,3,5,1\n")}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Models) != 2 || l.Models[0].Model != "large" || l.Models[1].Model != "small" {
+		t.Errorf("models are %q", l.Models)
 	}
 }

@@ -6,14 +6,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"reflect"
 	"strings"
 )
 
 // Worded is an error of package json that names what the JSON has, and no type of this program.
 func Worded(err error) error {
+	var broken *json.SyntaxError
 	var wrong *json.UnmarshalTypeError
-	if !errors.As(err, &wrong) {
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &broken) && strings.HasPrefix(broken.Error(), "unexpected end"):
+		return errors.New("it ends within its JSON")
+	case broken != nil:
+		return fmt.Errorf("it is no JSON from byte %d on", broken.Offset)
+	case !errors.As(err, &wrong):
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
 	name := wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:] // what stands before may be a type

@@ -20,6 +20,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
+	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -141,7 +142,7 @@ func whatIsWrong(data []byte) error {
 		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 			return errors.New("the line ends within its JSON object")
 		}
-		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+		return lines.Worded(err)
 	}
 	switch open, err := d.Token(); {
 	case err != nil:
@@ -197,7 +198,7 @@ func readKey[T any](fields map[string]json.RawMessage, key string, into *T) (boo
 		return false, nil
 	}
 	if err := json.Unmarshal(raw, into); err != nil {
-		return false, fmt.Errorf("%s: %s", key, strings.TrimPrefix(err.Error(), "json: "))
+		return false, fmt.Errorf("%s: %w", key, lines.Worded(err))
 	}
 	return true, nil
 }
@@ -538,11 +539,10 @@ func each(fields map[string]json.RawMessage, key string, runs []Answer, read fun
 	}
 	for i := range runs {
 		if err := read(&runs[i], values[min(i, len(values)-1)]); err != nil {
-			text := strings.TrimPrefix(err.Error(), "json: ")
-			if strings.HasPrefix(text, key+" ") {
-				return errors.New(text)
+			if err = lines.Worded(err); strings.HasPrefix(err.Error(), key+" ") {
+				return err
 			}
-			return fmt.Errorf("%s: %s", key, text)
+			return fmt.Errorf("%s: %w", key, err)
 		}
 	}
 	return nil

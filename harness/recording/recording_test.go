@@ -175,7 +175,7 @@ func TestRecordingSaysWhereItIsWrong(t *testing.T) {
 		"a label that is none":     {outcomes: `"correct":0,"output_tokens":31=>"correct":0.5,"output_tokens":31`, want: "o.jsonl:6: correct: 0.5 is neither 0 nor 1"},
 		"negative tokens":          {outcomes: `"output_tokens":31=>"output_tokens":-1`, want: "o.jsonl:6: output_tokens is -1"},
 		"a right missing answer":   {outcomes: `"output_tokens":21,"no_answer":0=>"output_tokens":21,"no_answer":1`, want: "o.jsonl:5: correct and no_answer are both 1"},
-		"text that is not JSON":    {queries: `{"query_id":"q2"=>{"query_id"q2"`, want: "q.jsonl:2: expected colon after object key"},
+		"text that is not JSON":    {queries: `{"query_id":"q2"=>{"query_id"q2"`, want: "q.jsonl:2: it is no JSON from byte 11 on"},
 		"two objects on a line":    {outcomes: `"output_tokens":31,"no_answer":0}=>"output_tokens":31,"no_answer":0} {}`, want: "o.jsonl:6: more than one JSON object"},
 		"an empty problem":         {queries: `"problem":"3+3?"=>"problem":""`, want: "q.jsonl:4: problem is missing or empty"},
 		"an unknown benchmark":     {spec: func(s *spec.Recorded) { s.Benchmarks = []string{"c"} }, want: "q.jsonl: no query of benchmarks c"},
