@@ -33,8 +33,8 @@ func verifyCommand() *cli.Command {
 			`   {"id": "a", "gold": "1/2" or ["1/2", "0.5"], "response": "so \\boxed{0.5}"}   and, if wanted,` + "\n" +
 			`   "options": ["red", "green"], "tolerance": {"abs": 0.1} or {"rel": 0.001}, "question": "..."` + "\n" +
 			"Verdicts go to --out, or else to standard output; the summary goes to standard output, or, where the verdicts\n" +
-			"go there, to standard error. A bad row, such as one whose id an earlier row has, is reported by its line number and has\n" +
-			"no verdict; the others are graded. Fields of other names are not read.\n" +
+			"go there, to standard error. A bad row, such as one whose id an earlier row has, has no verdict, and the first " + strconv.Itoa(maxFaults) + "\n" +
+			"are named by their lines; the others are graded. Fields of other names are not read.\n" +
 			"The exit code is 0, or 2 if there was a bad row or anything else is wrong; it says nothing about the answers.\n\n" +
 			"--compare OTHER lists, instead of the verdicts, where another grader's differ, with our reason. Its rows are\n" +
 			`   {"id": "a", "verdict": "equal" | "different" | "unknown" | true | false}` + "\n\n" +
@@ -50,7 +50,7 @@ func verifyCommand() *cli.Command {
 			&cli.BoolFlag{Name: "policies", Usage: "print the policies and end"},
 			&cli.BoolFlag{Name: "explain", Usage: "one pair: say what was read and which rule decided"},
 			&cli.BoolFlag{Name: "json", Usage: "one pair: the verdict as JSON; a file: the summary as JSON"},
-			&cli.StringFlag{Name: "out", Usage: "write the verdicts to `FILE`, which is whole or not there"},
+			&cli.StringFlag{Name: "out", Usage: "write the verdicts to `FILE`, which is whole or not there; a name in .gz has it packed"},
 			&cli.BoolFlag{Name: "summary", Usage: "print no verdicts, the summary only"},
 			&cli.StringFlag{Name: "compare", Usage: "list where the verdicts of another grader in `OTHER`.jsonl differ"},
 			&cli.StringFlag{Name: "regrade", Usage: "say which verdicts move on the answers that runs stored in `DIR`"},

@@ -90,7 +90,11 @@ func verifyFile(c *cli.Context, policy verify.Policy) error {
 		return err
 	}
 	if g.bad > 0 {
-		return fmt.Errorf("%d bad of %d rows in %s; the others are graded", g.bad, g.bad+g.answers(), name)
+		first := ""
+		if g.bad > maxFaults {
+			first = fmt.Sprintf(", of which the first %d are named", maxFaults)
+		}
+		return fmt.Errorf("%d bad of %d rows in %s%s; the others are graded", g.bad, g.bad+g.answers(), name, first)
 	}
 	return nil
 }
@@ -104,6 +108,7 @@ type grading struct {
 	jobs   int
 	quiet  bool // no verdicts
 	stderr io.Writer
+	named  int // bad rows so far
 	bar    *progressbar.ProgressBar // nil: none
 
 	other map[string]verify.Outcome // of another grader, by row; nil: nothing is compared
@@ -269,7 +274,9 @@ func (g *grading) take(c *chunk, w io.Writer) error {
 		g.bar.Add(c.bytes)
 	}
 	for _, fault := range c.faults {
-		fmt.Fprintln(g.stderr, "entrorouter:", fault)
+		if g.named++; g.named <= maxFaults {
+			fmt.Fprintln(g.stderr, "entrorouter:", fault)
+		}
 	}
 	_, err := w.Write(c.graded.Bytes())
 	return err
@@ -413,13 +420,14 @@ func jsonLines(w io.Writer) *json.Encoder {
 }
 
 const (
-	maxJobs  = 1024      // more threads than a machine runs at once
-	maxRow   = 64 << 20  // bytes; a response of ten million characters fits in any escaping
-	maxChunk = 256 << 10 // bytes of rows that are graded together
+	maxJobs   = 1024      // more threads than a machine runs at once
+	maxRow    = 64 << 20  // bytes; a response of ten million characters fits in any escaping
+	maxChunk  = 256 << 10 // bytes of rows that are graded together
+	maxFaults = 20        // bad rows that are named: more of them are the same mistake
 )
 
-// writeOut writes verdicts to standard output or to --out. A regular file appears under its name when it is whole; a
-// device or a pipe is written to as it is.
+// writeOut writes verdicts to standard output or to --out. A regular file appears under its name when it is whole, packed if that
+// ends in .gz; a device or a pipe is written to as it is.
 func writeOut(c *cli.Context, write func(io.Writer) error) error {
 	if !c.IsSet("out") {
 		return write(c.App.Writer)
@@ -431,6 +439,11 @@ func writeOut(c *cli.Context, write func(io.Writer) error) error {
 		return errors.New("--out is empty; name a file")
 	case err == nil && info.IsDir():
 		return fmt.Errorf("--out %s is a folder; name a file", path)
+	case (err != nil || info.Mode().IsRegular()) && strings.HasSuffix(path, ".gz"):
+		return store.WriteTo(path, func(w io.Writer) error {
+			z := gzip.NewWriter(w)
+			return errors.Join(write(z), z.Close())
+		})
 	case err != nil || info.Mode().IsRegular():
 		return store.WriteTo(path, write)
 	}
