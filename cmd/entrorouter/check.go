@@ -111,7 +111,7 @@ func checkCommand() *cli.Command {
 				}
 				writeCheck(c.App.Writer, report, r, against, paper, c.Bool("full"))
 				if len(report.Regressions()) > 0 && !paper {
-					if steps := otherRecipes(result.Measurements, reference); len(steps) > 0 {
+					if steps := report.OtherRecipes; len(steps) > 0 {
 						fmt.Fprintf(c.App.Writer, "\nA knob, a price, the data or what a step does is not what it was for the reference; what it is here: entrorouter explain %s %s\n", r.Named, shellWord(steps[0]))
 					}
 					fmt.Fprintf(c.App.Writer, "\nTo see which questions moved, check against a run of the version before: entrorouter check %s --against its --out folder.\n", r.Named)

@@ -202,20 +202,6 @@ func accounts(of []metrics.Change) (lines []string) {
 	return lines
 }
 
-// otherRecipes are the steps whose numbers have another recipe than in the reference.
-func otherRecipes(ours, reference *metrics.Set) (steps []string) {
-	theirs := map[string]string{}
-	for _, r := range reference.Recipes() {
-		theirs[r.Step] = r.Key
-	}
-	for _, r := range ours.Recipes() {
-		if key, ok := theirs[r.Step]; ok && key != r.Key {
-			steps = append(steps, r.Step)
-		}
-	}
-	return steps
-}
-
 // moveOf says by how much a number moved and whether that is noise.
 func moveOf(c metrics.Change) string {
 	if c.Missing && c.Why != "" {

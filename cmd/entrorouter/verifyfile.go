@@ -108,7 +108,7 @@ type grading struct {
 	jobs   int
 	quiet  bool // no verdicts
 	stderr io.Writer
-	named  int // bad rows so far
+	named  int                      // bad rows so far
 	bar    *progressbar.ProgressBar // nil: none
 
 	other map[string]verify.Outcome // of another grader, by row; nil: nothing is compared

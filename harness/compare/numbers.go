@@ -29,6 +29,7 @@ type NumbersReport struct {
 	SameProblems bool             `json:"same_problems"`
 	SameMachine  bool             `json:"same_machine"`  // backend and architecture
 	SameNumerics bool             `json:"same_numerics"` // and, where XLA computed, the processor
+	OtherRecipes []string         `json:"-"`             // steps whose recipe is another than the reference's
 	Changes      []metrics.Change `json:"-"`
 	Added        []metrics.Change `json:"-"` // our numbers that the reference does not have; they are held against nothing
 }
@@ -151,6 +152,11 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 		Confidence: x.Evaluate.Confidence, FalseAlarm: FalseAlarm,
 	}
 	out.Changes, out.Added = metrics.Compare(held, reference, how), metrics.Added(measured, reference, how)
+	if out.OtherRecipes = measured.OtherRecipes(reference); len(out.OtherRecipes) > 0 {
+		for i := range out.Changes {
+			out.Changes[i].OtherRecipe = true
+		}
+	}
 	return out
 }
 

@@ -61,6 +61,7 @@ type Change struct {
 	Band            float64 // greatest difference that is noise; 0 for Exact and Golden, meaningless for None
 	Noise           float64 // for Golden: what the band of Seeds would be, or NaN
 	Reason          Reason  // for None, unless the number is missing or lost
+	OtherRecipe     bool    // the sides are of other recipes, so that a number need not repeat itself
 }
 
 // Reason says why nothing judges a number.
@@ -132,6 +133,8 @@ func (c Change) Verdict() string {
 		return "same"
 	case c.Gate == None:
 		return "not judged"
+	case c.OtherRecipe && c.Regressed() && (c.Gate == Exact || c.Gate == Golden):
+		return "regression: by another recipe than the reference's"
 	case c.Gate == Golden && math.Abs(c.Ours-c.Reference) <= c.Noise:
 		return "regression: the same seeds gave another number, though other seeds move it as much"
 	case c.Gate == Exact || c.Gate == Golden && c.Regressed():

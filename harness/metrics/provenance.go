@@ -96,6 +96,20 @@ func (s *Set) Recipes() (all []Recipe) {
 	return all
 }
 
+// OtherRecipes are the steps of which two files name other recipes.
+func (s *Set) OtherRecipes(reference *Set) (steps []string) {
+	theirs := map[string]string{}
+	for _, r := range reference.Recipes() {
+		theirs[r.Step] = r.Key
+	}
+	for _, r := range s.Recipes() {
+		if key, ok := theirs[r.Step]; ok && key != r.Key {
+			steps = append(steps, r.Step)
+		}
+	}
+	return steps
+}
+
 // Versions are those that carried out the steps behind Recipes, each once; none: nobody wrote them down.
 func (s *Set) Versions() (all []string) {
 	for _, r := range s.Recipes() {
