@@ -41,8 +41,10 @@ func initCommand() *cli.Command {
 		Description: "FOLDER has the questions in " + starting.Queries + " and the graded answers of models in " + starting.Outcomes + ", as\n" +
 			"'go doc ./harness/recording.Table' describes them. What is written beside them explains every knob, and has names,\n" +
 			"checksums and sizes. Prices that no --price gives are left to be filled in, and run refuses until they are: in the file, or\n" +
-			"by init with --price, as long as nobody has changed the file. No other file that is there already is overwritten.",
-		Flags: []cli.Flag{priceFlag(), nameFlag()},
+			"by init with --price, as long as nobody has changed the file. Any other file that is there already is overwritten only with\n" +
+			"--update, for logs that have grown.",
+		Flags: []cli.Flag{priceFlag(), nameFlag(),
+			&cli.BoolFlag{Name: "update", Usage: "write pool, prices and spec anew, over those of earlier logs, with the prices that these have"}},
 		Action: func(c *cli.Context) error {
 			if c.NArg() != 1 {
 				return usageError{fmt.Errorf("init takes one FOLDER, which has %s and %s; got %d arguments", starting.Queries, starting.Outcomes, c.NArg())}
@@ -54,16 +56,26 @@ func initCommand() *cli.Command {
 			}
 			given, _ := c.Generic("price").(prices)
 			from := starting.Origin{Source: "own logs", Licence: "own", Prices: given}
+			over := func(b starting.Beginning) error {
+				for _, f := range b.Files {
+					if err := store.WriteFile(filepath.Join(folder, filepath.FromSlash(f.Name)), f.Data); err != nil {
+						return err
+					}
+				}
+				return begun(c, folder, name, b)
+			}
+			if c.Bool("update") {
+				b, err := starting.Update(c.Context, folder, name, from, time.Now())
+				if err != nil {
+					return err
+				}
+				return over(b)
+			}
 			if len(given) > 0 {
 				if b, there, err := starting.FillIn(c.Context, folder, name, from, time.Now()); err != nil {
 					return err
 				} else if there {
-					for _, f := range b.Files {
-						if err := store.WriteFile(filepath.Join(folder, filepath.FromSlash(f.Name)), f.Data); err != nil {
-							return err
-						}
-					}
-					return begun(c, folder, name, b)
+					return over(b)
 				}
 			}
 			b, err := starting.Recorded(c.Context, folder, name, from, time.Now())

@@ -48,6 +48,42 @@ func Recorded(ctx context.Context, folder, name string, o Origin, now time.Time)
 	if err := x.fits(filepath.Join(folder, filepath.FromSlash(poolFile(name)))); err != nil {
 		return b, err
 	}
+	return x.all(name)
+}
+
+// Update is Recorded for outcomes that have grown since: the files are to be written over those that are there, whose prices stay where no
+// other one is given.
+func Update(ctx context.Context, folder, name string, o Origin, now time.Time) (b Beginning, err error) {
+	x, err := measured(ctx, folder, name, o, now)
+	if err != nil {
+		return b, err
+	}
+	path := filepath.Join(folder, filepath.FromSlash(priceFile(name)))
+	var held struct {
+		Basis, Date string
+		Models      map[string]cost.Price
+	}
+	switch text, err := os.ReadFile(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return b, fmt.Errorf("%w: --update writes anew what init wrote, and %s is not there; leave it out", spec.ErrUsage, path)
+	case err != nil:
+		return b, err
+	case yaml.Unmarshal(text, &held) != nil:
+		return b, fmt.Errorf("%w: %s cannot be read; mend it, or delete it and give the prices", spec.ErrUsage, path)
+	}
+	if len(o.Prices) == 0 {
+		x.Date = cmp.Or(held.Date, x.Date)
+	}
+	for i, e := range x.Experts {
+		if p, ok := held.Models[e.Model]; ok && e.Price == nil {
+			x.Experts[i].Price = &Price{Price: p, Inferred: held.Basis == "inferred"}
+		}
+	}
+	return x.all(name)
+}
+
+// all is what the experiment begins with, with all its files.
+func (x experiment) all(name string) (b Beginning, err error) {
 	b = x.beginning()
 	b.Files, err = x.filled(map[string]string{"pool": poolFile(name), "prices": priceFile(name), "spec": name + ".yaml"})
 	return b, err
@@ -115,7 +151,7 @@ func (x experiment) fits(pool string) error {
 	}
 	for _, f := range []part{x.Recorded.Queries, x.Recorded.Outcomes} {
 		if !bytes.Contains(text, []byte(f.SHA256)) {
-			return fmt.Errorf("%w: %s is not what it was when %s was written; write sha256: %s there, or delete the files that init wrote and call it again", spec.ErrUsage, filepath.Join(x.Folder, f.Path), pool, f.SHA256)
+			return fmt.Errorf("%w: %s is not what it was when %s was written; call init again with --update, which writes the files anew and keeps the prices", spec.ErrUsage, filepath.Join(x.Folder, f.Path), pool)
 		}
 	}
 	return nil
