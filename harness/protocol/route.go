@@ -44,6 +44,7 @@ type By struct {
 //
 // Under protocol folds the row is fitted to all questions of the pool, of which the spec must have one, and stored.
 func Route(ctx context.Context, r *spec.Resolved, o steps.Options, by By, queries []routing.Query) ([]Routed, error) {
+	o.Beside = true
 	if r.Experiment.Protocol == "folds" {
 		return routeRecorded(ctx, r, o, by, queries)
 	}
@@ -71,6 +72,7 @@ type Server struct {
 // RouteOnServer is Route by a server to which the language model of the row was exported. The stored fit is not read. A
 // server that does not say how likely the letters of the experts are is an error.
 func RouteOnServer(ctx context.Context, r *spec.Resolved, o steps.Options, row string, server Server, queries []routing.Query) ([]Routed, error) {
+	o.Beside = true
 	if err := oneRouter(r); err != nil {
 		return nil, err
 	}

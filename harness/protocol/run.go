@@ -56,15 +56,6 @@ const rememberedFits = 1000
 // are opened when one is asked for.
 func begin(r *spec.Resolved, o steps.Options) (*Run, error) {
 	run := &Run{}
-	states := ""
-	if !o.Look {
-		states = filepath.Join(o.Out, "states")
-	}
-	run.models = lm.NewModels(RememberedStates, states)
-	if o.Priced {
-		run.models = lm.PlannedModels()
-	}
-	run.models.Say = o.Filled().Progress.Say
 	var err error
 	if !o.Look {
 		name := r.Experiment.Policy.Backend
@@ -86,6 +77,15 @@ func begin(r *spec.Resolved, o steps.Options) (*Run, error) {
 		run.Close()
 		return nil, err
 	}
+	states := ""
+	if !run.Options.Look {
+		states = filepath.Join(o.Out, "states")
+	}
+	run.models = lm.NewModels(RememberedStates, states)
+	if o.Priced {
+		run.models = lm.PlannedModels()
+	}
+	run.models.Say = run.Options.Progress.Say
 	return run, nil
 }
 

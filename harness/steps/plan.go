@@ -4,6 +4,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -64,7 +65,12 @@ func Open(r *spec.Resolved, o Options) (*Plan, error) {
 		return p, nil
 	}
 	var err error
-	if p.Store, err = store.Open(o.Out, store.Options{Log: p.Options.Log, Env: p.Options.Env}); err != nil {
+	p.Store, err = store.Open(o.Out, store.Options{Log: p.Options.Log, Env: p.Options.Env})
+	if errors.Is(err, store.ErrLocked) && o.Beside {
+		p.Options.Log.Warn("another run is writing to the store, so that it is only read and nobody is asked: wait for it where something is not stored", "store", o.Out)
+		p.Store, p.Options.Look, p.Options.Offline, err = store.OpenReadOnly(o.Out), true, true, nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	return p, nil
