@@ -24,7 +24,7 @@ func explainCommand() *cli.Command {
 			"STEP is a name as 'entrorouter plan SPEC' prints it, or the beginning of its key. A step is compared with itself\n" +
 			"in the last run of the experiment, or else with the stored step of its kind that differs least. A row, problem set,\n" +
 			"pool or output that the last run did not have is new and compared with nothing. Nothing is written.\n\n" +
-			"--json: experiment, steps, to_do, work (fits, rollouts, at_most, routing) and causes: knob, changes (knob, field of\n" +
+			"--json: experiment, steps, to_do, work (fits, rollouts, at_most, routing, seconds, untimed) and causes: knob, changes (knob, field of\n" +
 			"recipe.json, stored, wanted, change), direct, follow, work; damaged (name, key, fault). Of a STEP: name, key, stored,\n" +
 			"state, why, folder, nearest, last_run, changes, because, inputs (as, name, key, state), read_by, recipe.",
 		Flags: append(slices.Concat(storeFlags(), changeFlags(), trainingFlags()), &cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),

@@ -82,8 +82,11 @@ func terminal(w io.Writer) report.Terminal {
 	if err != nil {
 		width = 0
 	}
-	return report.Terminal{Width: width, Bold: true}
+	return report.Terminal{Width: width, Bold: styled()}
 }
+
+// styled says whether a terminal that is written to takes bold letters, and whoever sits there wants them.
+func styled() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
 
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)

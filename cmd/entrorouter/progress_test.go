@@ -359,3 +359,16 @@ func TestLinesAreFolded(t *testing.T) {
 		t.Errorf("without a terminal: %q", got)
 	}
 }
+
+func TestStyleIsForTerminalsThatTakeIt(t *testing.T) {
+	for _, c := range []struct {
+		noColor, term string
+		want          bool
+	}{{"", "xterm", true}, {"1", "xterm", false}, {"", "dumb", false}} {
+		t.Setenv("NO_COLOR", c.noColor)
+		t.Setenv("TERM", c.term)
+		if styled() != c.want {
+			t.Errorf("NO_COLOR=%s TERM=%s: %v", c.noColor, c.term, styled())
+		}
+	}
+}

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -19,7 +18,10 @@ func statusCommand() *cli.Command {
 		Usage: "say how far the asking of experts is, what it cost, and what went wrong",
 		Description: "Reads the folder that a run writes to, while it goes on or afterwards. One line per expert and split: answers that are stored\n" +
 			"and those still wanted, failed requests, attempts in flight and those that never ended since their process was killed, answers\n" +
-			"within the last minute, tokens, dollars, and the dollars that lost attempts, those that never ended, may have cost in addition.",
+			"within the last minute, tokens, dollars, and the dollars that lost attempts, those that never ended, may have cost in addition.\n\n" +
+			"--json: holder (pid, host, started), null where no process writes; run (name, command, pid, host, started), the last one that\n" +
+			"asked; scopes: scope (what was asked of whom, and how), answered, want, failed and errors (by class), in_flight, lost,\n" +
+			"last_minute, spent and bound (tokens_in, tokens_out, usd), repeated; oldest, when the oldest request in flight began; servers, by URL.",
 		Flags: append(storeFlags()[:1], &cli.BoolFlag{Name: "repeated", Usage: "count the answers that repeat another one to the same problem, byte for byte; takes about two seconds per million"}, &cli.BoolFlag{Name: "json", Usage: "one JSON object instead of lines"}),
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 0 {
@@ -34,13 +36,7 @@ func statusCommand() *cli.Command {
 					return err
 				}
 			}
-			if c.Bool("json") {
-				enc := json.NewEncoder(c.App.Writer)
-				enc.SetIndent("", "  ")
-				return enc.Encode(st)
-			}
-			_, err = io.WriteString(c.App.Writer, statusReport(st, time.Now()))
-			return err
+			return show(c, st, func(w io.Writer) { io.WriteString(w, statusReport(st, time.Now())) })
 		},
 	}
 }
