@@ -37,7 +37,7 @@ func WriteAnswers(ctx context.Context, r *spec.Resolved, o steps.Options, path s
 	if x := &r.Experiment; !x.AsksExperts() {
 		return 0, fmt.Errorf("%w: spec %s has protocol %s, which asks no expert", spec.ErrUsage, x.Name, x.Protocol)
 	}
-	o.Offline = true
+	o.Offline, o.Beside = true, true
 	if _, err := os.Stat(o.Out); errors.Is(err, fs.ErrNotExist) {
 		return 0, fmt.Errorf("%w: there is no folder %s, so no answer is stored; run it first: entrorouter run %s", steps.ErrIncomplete, o.Out, r.Named)
 	}

@@ -46,7 +46,7 @@ func (x Export) Write(ctx context.Context, r *spec.Resolved, o steps.Options) (d
 	if err := oneRouter(r); err != nil {
 		return done, err
 	}
-	o.Offline = true
+	o.Offline, o.Beside = true, true
 	if _, err := os.Stat(o.Out); errors.Is(err, fs.ErrNotExist) {
 		o.Look = true // where there is no store none is made
 	}

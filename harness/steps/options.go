@@ -38,7 +38,7 @@ type Options struct {
 	Room machine.Room // what the machine has for it; zero: nobody asks
 
 	Look   bool // the store is only looked at: nothing is made in it, not even its folder
-	Beside bool // so it is, and nobody is asked, while another process writes to it
+	Beside bool // so it is, and nobody is asked, where it cannot be written to, as while another process does
 	Priced bool // and nothing that needs weights of a language model is asked: what reads a model whose weights are not here is not stored
 }
 

@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"sync"
+	"syscall"
 
 	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -66,8 +68,8 @@ func Open(r *spec.Resolved, o Options) (*Plan, error) {
 	}
 	var err error
 	p.Store, err = store.Open(o.Out, store.Options{Log: p.Options.Log, Env: p.Options.Env})
-	if errors.Is(err, store.ErrLocked) && o.Beside {
-		p.Options.Log.Warn("another run is writing to the store, so that it is only read and nobody is asked: wait for it where something is not stored", "store", o.Out)
+	if o.Beside && (errors.Is(err, store.ErrLocked) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS)) {
+		p.Options.Log.Warn("what is stored is only read and nobody is asked", "since", err)
 		p.Store, p.Options.Look, p.Options.Offline, err = store.OpenReadOnly(o.Out), true, true, nil
 	}
 	if err != nil {
