@@ -52,7 +52,7 @@ func (db *Rollouts) Repair(ctx context.Context) (*Findings, error) {
 		return c.repair(t.ctx, t.conn)
 	}})
 	if err != nil {
-		return nil, fmt.Errorf("rollouts %q: repair: %w", db.path, explainSQL(err))
+		return nil, fmt.Errorf("rollouts %q: repair: %w", db.path, err)
 	}
 	return c.findings(), nil
 }
@@ -503,6 +503,8 @@ func (c *checker) repair(ctx context.Context, conn *sql.Conn) error {
 		{"DELETE FROM verdict WHERE verifier = ? AND rollout = ?", c.badVerdicts},
 		{"DELETE FROM failure WHERE scope = ? AND problem = ? AND run = ? AND seed = ?", c.badFailures},
 		{"DELETE FROM attempt WHERE id = ?", one(c.badAttempts)},
+		{`INSERT INTO process SELECT DISTINCT process, '', 'a command that is lost', 0, '', 0 FROM attempt
+			WHERE process IS NOT NULL AND process NOT IN (SELECT id FROM process)`, [][]any{nil}}, // what attempts cost stays known
 		{"DELETE FROM problem WHERE id = ?", one(problems)},
 		{"DELETE FROM tally", [][]any{nil}},
 		{"DELETE FROM scope WHERE id = ?", one(scopes)},
