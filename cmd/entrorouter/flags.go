@@ -125,6 +125,9 @@ func checkFolder(folder, flag string) error {
 		case err == nil, at == filepath.Dir(at):
 			return nil
 		}
+		if _, err := os.Readlink(at); err == nil {
+			return usageError{fmt.Errorf("%s is a link to what is not there; name a folder with --%s", at, flag)}
+		}
 	}
 }
 

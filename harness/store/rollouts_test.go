@@ -544,3 +544,13 @@ func FuzzBlocks(f *testing.F) {
 		c.unpack(raw) // whatever it is, an error and no panic
 	})
 }
+
+func TestAPathThatIsTooLongForSQLiteIsSaidToBe(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), strings.Repeat("d", 200), strings.Repeat("d", 200), strings.Repeat("d", 200))
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		t.Skip(err)
+	}
+	if _, err := openRollouts(t.Context(), filepath.Join(folder, rolloutsFile)); err == nil || !strings.Contains(err.Error(), "or its path is longer than the 500 bytes that SQLite takes") {
+		t.Error(err)
+	}
+}

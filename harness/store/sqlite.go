@@ -50,7 +50,9 @@ func explainSQL(err error) error {
 		return fmt.Errorf("the disk is full; free some space and run again, what was stored before is safe: %w", err)
 	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("another process has been writing for 10 seconds; wait for it and run again: %w", err)
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_CANTOPEN:
+	case sqlite3.SQLITE_CANTOPEN: // the one limit that the system does not have
+		return fmt.Errorf("file or folder is not writable, or its path is longer than the 500 bytes that SQLite takes; change its permissions or choose another path: %w", err)
+	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
 		return fmt.Errorf("file or folder is not writable; change its permissions or choose another path: %w", err)
 	case sqlite3.SQLITE_NOTADB:
 		return fmt.Errorf("is not an SQLite file; choose another path: %w", err)
