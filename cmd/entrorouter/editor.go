@@ -13,6 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/entrorouter/entrorouter/experiments"
+	"github.com/entrorouter/entrorouter/harness/imports"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -77,19 +78,19 @@ func completionCommand() *cli.Command {
 			if c.NArg() != 1 {
 				return usageError{fmt.Errorf("completion takes one shell, got %d arguments; known: %s", c.NArg(), strings.Join(shells, ", "))}
 			}
-			words := wordsOf(c.App.Commands)
+			words, valued := wordsOf(c.App.Commands)
 			switch shell := c.Args().First(); shell {
 			case "bash":
-				return writeBash(c.App.Writer, words)
+				return writeBash(c.App.Writer, words, valued)
 			case "zsh":
 				if _, err := io.WriteString(c.App.Writer, "autoload -U +X compinit bashcompinit && compinit && bashcompinit\n"); err != nil {
 					return err
 				}
-				return writeBash(c.App.Writer, words)
+				return writeBash(c.App.Writer, words, valued)
 			case "fish":
-				return writeFish(c.App.Writer, c.App.Commands, words)
+				return writeFish(c.App.Writer, c.App.Commands, words, valued)
 			case "powershell":
-				return writePowerShell(c.App.Writer, words)
+				return writePowerShell(c.App.Writer, words, valued)
 			default:
 				return usageError{fmt.Errorf("there is no completion of %q%s", shell, spec.Options(shell, shells))}
 			}
@@ -97,54 +98,80 @@ func completionCommand() *cli.Command {
 	}
 }
 
-// wordsOf are, by command, the words that may follow it: flags, specs, and what else it takes one of.
-func wordsOf(commands []*cli.Command) map[string][]string {
-	words := map[string][]string{}
+// wordsOf are, by command, the words that may follow it: flags, specs, and what else it takes one of. valued are the flags of all that a
+// value follows.
+func wordsOf(commands []*cli.Command) (words map[string][]string, valued []string) {
+	words = map[string][]string{}
 	for _, c := range commands {
 		var of []string
 		for _, f := range c.Flags {
-			of = append(of, "--"+f.Names()[0])
+			if f == cli.HelpFlag {
+				continue // which the command that is running has
+			}
+			flag := "--" + f.Names()[0]
+			of = append(of, flag)
+			if _, alone := f.(*cli.BoolFlag); !alone {
+				valued = appendNew(valued, flag)
+			}
 		}
-		switch {
-		case strings.Contains(c.ArgsUsage, "SPEC"):
-			of = append(of, spec.Names(experiments.FS)...)
-		case strings.Contains(c.ArgsUsage, "|"):
-			of = append(of, strings.Split(strings.Trim(c.ArgsUsage, "[]"), "|")...)
+		for arg := range strings.FieldsFuncSeq(c.ArgsUsage, func(r rune) bool { return strings.ContainsRune(" |[]", r) }) {
+			one := []string{arg}
+			switch strings.TrimSuffix(arg, "...") {
+			case "SPEC":
+				one = spec.Names(experiments.FS)
+			case "FORMAT":
+				one = nil
+				for _, f := range imports.Formats() {
+					one = append(one, f.Name)
+				}
+			}
+			for _, word := range one {
+				if word == strings.ToLower(word) { // what is written so is to be typed as it stands
+					of = appendNew(of, word)
+				}
+			}
 		}
 		words[c.Name] = of
 	}
-	return words
+	return words, valued
 }
 
-// writeBash writes the script of bash, and of zsh with bashcompinit. What is no word of a command is a file.
-func writeBash(w io.Writer, words map[string][]string) error {
+// writeBash writes the script of bash, and of zsh with bashcompinit. What is no word of a command is a file, and so is a value of a flag.
+// Flags are for who has begun one.
+func writeBash(w io.Writer, words map[string][]string, valued []string) error {
 	names := slices.Sorted(maps.Keys(words))
 	var cases strings.Builder
 	for _, name := range names {
 		fmt.Fprintf(&cases, "  %s) words=%q ;;\n", name, strings.Join(words[name], " "))
 	}
 	_, err := fmt.Fprintf(w, `_entrorouter() {
-  local words=""
+  local words="" current="${COMP_WORDS[COMP_CWORD]}" but='-*'
   if [ "$COMP_CWORD" -eq 1 ]; then
     words=%q
   else case "${COMP_WORDS[1]}" in
 %s  esac; fi
-  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))
+  case "${COMP_WORDS[COMP_CWORD-1]}" in %s) words="" ;; esac
+  case "$current" in -*) but="" ;; esac
+  COMPREPLY=($(compgen -W "$words" -X "$but" -- "$current"))
 }
 complete -o default -F _entrorouter entrorouter
-`, strings.Join(names, " "), cases.String())
+`, strings.Join(names, " "), cases.String(), strings.Join(append(valued, "="), "|"))
 	return err
 }
 
 // writeFish writes the script of fish.
-func writeFish(w io.Writer, commands []*cli.Command, words map[string][]string) error {
+func writeFish(w io.Writer, commands []*cli.Command, words map[string][]string, valued []string) error {
 	var b strings.Builder
 	quote := func(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(s) + "'" }
 	for _, c := range commands {
 		fmt.Fprintf(&b, "complete -c entrorouter -n __fish_use_subcommand -f -a %s -d %s\n", c.Name, quote(c.Usage))
 		for _, word := range words[c.Name] {
 			if flag, ok := strings.CutPrefix(word, "--"); ok {
-				fmt.Fprintf(&b, "complete -c entrorouter -n '__fish_seen_subcommand_from %s' -l %s\n", c.Name, flag)
+				value := ""
+				if slices.Contains(valued, word) {
+					value = " -r"
+				}
+				fmt.Fprintf(&b, "complete -c entrorouter -n '__fish_seen_subcommand_from %s' -l %s%s\n", c.Name, flag, value)
 			} else {
 				fmt.Fprintf(&b, "complete -c entrorouter -n '__fish_seen_subcommand_from %s' -a %s\n", c.Name, word)
 			}
@@ -154,8 +181,8 @@ func writeFish(w io.Writer, commands []*cli.Command, words map[string][]string) 
 	return err
 }
 
-// writePowerShell writes the script of PowerShell. Where nothing matches it completes files.
-func writePowerShell(w io.Writer, words map[string][]string) error {
+// writePowerShell writes the script of PowerShell, as that of bash. Where nothing matches it completes files.
+func writePowerShell(w io.Writer, words map[string][]string, valued []string) error {
 	quoted := func(list []string) string {
 		if len(list) == 0 {
 			return "@()"
@@ -172,9 +199,10 @@ func writePowerShell(w io.Writer, words map[string][]string) error {
   $words = @{
 %s  }
   $before = @($line.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursor } | ForEach-Object { $_.ToString() })
+  if (%s -contains $before[-1]) { return }
   $list = if ($before.Count -gt 1) { $words[$before[1]] } else { %s }
-  $list | Where-Object { $_ -like "$word*" } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_) }
+  $list | Where-Object { $_ -like "$word*" -and ($word -or $_ -notlike '-*') } | ForEach-Object { [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_) }
 }
-`, table.String(), quoted(names))
+`, table.String(), "@("+quoted(valued)+")", quoted(names))
 	return err
 }
