@@ -20,6 +20,8 @@ func TestWhatStepsTookSaysWhatStepsTake(t *testing.T) {
 	stored := pace{figures: of, here: map[string]*tally{}}
 	stored.note(Took{Kind: "fit slow", Amount: 10, Training: 5, Seconds: 75, Bytes: 240})    // figures: 25 s, 120 bytes
 	stored.note(Took{Kind: "fit unheard-of", Amount: 4, Training: 1, Seconds: 8, Bytes: 40}) // none
+	little := pace{figures: of, here: map[string]*tally{}}
+	little.note(Took{Kind: "fit quick", Amount: 100, Seconds: 0.1, Bytes: 200}) // figures: 1 s, 100 bytes
 	for _, c := range []struct {
 		name             string
 		of               pace
@@ -33,6 +35,7 @@ func TestWhatStepsTookSaysWhatStepsTake(t *testing.T) {
 		{"XLA's speed is not that of the figures", empty, "fit slow", 100, 7, true, Estimate{}},
 		{"a machine of a third of the speed", stored, "fit slow", 100, 7, false, Estimate{351, 600, true}},
 		{"and another kind on it", stored, "fit quick", 100, 0, false, Estimate{3, 200, true}},
+		{"a second says nothing of a machine", little, "fit quick", 1000, 0, false, Estimate{10, 2000, true}},
 		{"a kind that the store alone knows", stored, "fit unheard-of", 6, 3, false, Estimate{12, 60, true}},
 		{"XLA, as it was here", stored, "fit slow", 20, 0, true, Estimate{150, 480, true}},
 	} {
