@@ -155,37 +155,27 @@ func (p *pace) note(t Took) {
 	}
 }
 
-// tells says whether steps say how fast a machine is: those of an experiment of a few questions are quicker than the figures have them.
+// tells says whether all steps of a store say how fast the machine is: those of a few questions are quicker than the figures have them.
 func (s *tally) tells() bool { return max(s.seconds, s.saidSeconds) >= 10 }
 
-// of estimates a step of a kind: by the figures, times what the store says of the kind or, if it has too little of it, of all kinds. What has
-// no figures takes what it took in the store.
+// of estimates a step of a kind: by the figures, times what the store says of the kind or, if it has none of it, of all kinds. What has no
+// figures takes what it took in the store.
 func (p *pace) of(kind string, amount, training float64, unpaced bool) (e Estimate) {
 	f, known := p.figures[kind]
 	here := p.here[kind]
 	switch {
 	case here == nil && (!known || unpaced):
 		return e
+	case here == nil:
+		here = &p.all
 	case !known || unpaced:
 		f = figures{secondsEach: 1, bytesEach: 1}
 		here = &tally{seconds: here.seconds, bytes: here.bytes, saidSeconds: here.amount, saidBytes: here.amount}
 		training = 0
-	default:
-		if here == nil {
-			here = &p.all
-		}
-		speed := here
-		if !speed.tells() {
-			speed = &p.all
-		}
-		if !speed.tells() {
-			speed = &tally{}
-		}
-		here = &tally{seconds: speed.seconds, saidSeconds: speed.saidSeconds, bytes: here.bytes, saidBytes: here.saidBytes}
 	}
 	e.Known = true
 	e.Seconds, e.Bytes = f.of(amount, training)
-	if here.saidSeconds > 0 {
+	if here.saidSeconds > 0 && (!known || unpaced || p.all.tells()) {
 		e.Seconds *= here.seconds / here.saidSeconds
 	}
 	if here.saidBytes > 0 {
