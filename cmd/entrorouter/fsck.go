@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
@@ -25,8 +27,11 @@ func fsckCommand() *cli.Command {
 			if c.NArg() > 0 {
 				return usageError{fmt.Errorf("fsck takes no arguments, got %q; --out names the folder", c.Args().First())}
 			}
-			if !isThere(c.String("out")) {
-				return usageError{fmt.Errorf("there is no folder of runs %s; --out names the folder", c.String("out"))}
+			if err := checkFolder(c.String("out"), "out"); err != nil {
+				return err
+			}
+			if out := c.String("out"); !book.IsStore(out) && !isThere(filepath.Join(out, "rollouts.db")) {
+				return usageError{fmt.Errorf("there is no folder of runs %s; --out names the folder", out)}
 			}
 			look := store.Inspect
 			if c.Bool("repair") {

@@ -27,6 +27,9 @@ func statusCommand() *cli.Command {
 			if c.NArg() > 0 {
 				return usageError{fmt.Errorf("status takes no arguments, got %q; --out names the folder", c.Args().First())}
 			}
+			if err := checkFolder(c.String("out"), "out"); err != nil {
+				return err
+			}
 			st, err := store.ReadStatus(c.Context, c.String("out"))
 			if err != nil {
 				return err
