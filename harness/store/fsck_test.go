@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -226,4 +227,32 @@ func TestAFlippedBitNeverChangesAnythingSilently(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d were noticed", noticed, n)
+}
+
+func TestWhatMayNotBeReadIsNotSound(t *testing.T) {
+	if os.Geteuid() <= 0 {
+		t.Skip("whoever runs this may read everything")
+	}
+	root := t.TempDir()
+	for _, dir := range []string{filepath.Join(root, "stages"), filepath.Join(root, "stages", "fit")} {
+		if err := os.Mkdir(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chmod(dir, 0); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Inspect(t.Context(), root); !errors.Is(err, fs.ErrPermission) {
+			t.Errorf("%s: %v", dir, err)
+		}
+		if err := os.Chmod(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(root, rolloutsFile)
+	if err := os.WriteFile(path, nil, 0o000); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadRollouts(t.Context(), path); !errors.Is(err, fs.ErrPermission) {
+		t.Error(err)
+	}
 }

@@ -98,9 +98,23 @@ func Mend(ctx context.Context, root string) (_ *Inspection, err error) {
 // inspectEntries verifies every entry of every stage.
 func inspectEntries(ctx context.Context, root string) (*Inspection, error) {
 	in := &Inspection{}
-	found, err := filepath.Glob(filepath.Join(root, "stages", "*", "*"))
-	if err != nil {
+	stages, err := os.ReadDir(filepath.Join(root, "stages"))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
+	}
+	var found []string
+	for _, stage := range stages {
+		if !stage.IsDir() {
+			continue
+		}
+		dir := filepath.Join(root, "stages", stage.Name())
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range entries {
+			found = append(found, filepath.Join(dir, e.Name()))
+		}
 	}
 	for _, dir := range found {
 		if err := ctx.Err(); err != nil {

@@ -64,9 +64,11 @@ func openRollouts(ctx context.Context, path string) (_ *Rollouts, err error) {
 // the index of the log that lies there while somebody writes or after a kill. The error is fs.ErrNotExist if there are no
 // rollouts, which is so too where a run was killed before it made the first table.
 func ReadRollouts(ctx context.Context, path string) (*Rollouts, error) {
-	if _, err := os.Stat(path); err != nil {
+	f, err := os.Open(path) // SQLite does not say why it cannot
+	if err != nil {
 		return nil, err
 	}
+	f.Close()
 	fail := func(err error) (*Rollouts, error) { return nil, fmt.Errorf("rollouts %q: %w", path, explainSQL(err)) }
 	codec, err := newCodec()
 	if err != nil {
