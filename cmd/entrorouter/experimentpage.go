@@ -8,6 +8,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"path"
@@ -148,12 +149,12 @@ func pageOf(run *present.Run, folder string) (e experimentPage, err error) {
 // drawnIn are the tables and figures of the folder of an experiment, in the order of its outputs. Hidden files are what a kill left,
 // see store.WriteFile.
 func drawnIn(folder, title string, outputs []spec.Output) (all []drawnAs, err error) {
-	files, err := filepath.Glob(filepath.Join(folder, "*.*"))
+	files, err := fs.Glob(os.DirFS(folder), "*.*")
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range files {
-		if name := filepath.Base(f); name[0] != '.' && name != path.Base(present.Measurements("")) && name != indexFile {
+	for _, name := range files {
+		if name[0] != '.' && name != path.Base(present.Measurements("")) && name != indexFile {
 			all = file(all, name)
 		}
 	}

@@ -61,9 +61,12 @@ func readSet(file string) (*metrics.Set, error) {
 
 // measuredIn are the measurement files of a folder.
 func measuredIn(folder string) ([]string, error) {
-	files, err := filepath.Glob(measurementsFile(folder, "*"))
+	files, err := fs.Glob(os.DirFS(filepath.Clean(folder)), present.Measurements("*")) // whatever signs the name of the folder has
 	if err != nil {
 		return nil, usageError{err}
+	}
+	for i := range files {
+		files[i] = filepath.Join(folder, filepath.FromSlash(files[i]))
 	}
 	return files, nil
 }

@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -111,7 +110,7 @@ func (s *servedReport) report(w http.ResponseWriter, r *http.Request) {
 
 // measurements says which measurements there are: other ones are said otherwise.
 func (s *servedReport) measurements() string {
-	files, _ := filepath.Glob(measurementsFile(s.c.String("figures"), "*"))
+	files, _ := measuredIn(s.c.String("figures"))
 	var b strings.Builder
 	for _, f := range files {
 		if info, err := os.Stat(f); err == nil {

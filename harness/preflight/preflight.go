@@ -3,6 +3,7 @@ package preflight
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -231,9 +232,9 @@ func long(d time.Duration) string {
 
 // Stored is how many bytes the rollouts of a store take, which a run does not write again.
 func Stored(out string) (bytes int64) {
-	files, _ := filepath.Glob(filepath.Join(out, "rollouts.db*")) // the pattern is sound
+	files, _ := fs.Glob(os.DirFS(filepath.Clean(out)), "rollouts.db*") // the pattern is sound
 	for _, name := range files {
-		if info, err := os.Stat(name); err == nil {
+		if info, err := os.Stat(filepath.Join(out, name)); err == nil {
 			bytes += info.Size()
 		}
 	}

@@ -16,7 +16,7 @@ func (s *Store) Get(r Recipe) (Entry, error) { return s.find(r.Key()) }
 
 // Experiments lists the experiments that have an index, sorted by name.
 func (s *Store) Experiments() ([]string, error) {
-	found, err := filepath.Glob(filepath.Join(s.root, "experiments", "*.txt"))
+	found, err := fs.Glob(os.DirFS(filepath.Clean(s.root)), "experiments/*.txt")
 	var names []string
 	for _, f := range found {
 		name := filepath.Base(f)
