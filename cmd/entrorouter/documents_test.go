@@ -145,7 +145,6 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter plan SPEC --json", prints: `"from_empty_store"`},
 	{command: "entrorouter list --json", prints: `"name": "main",`},
 	{command: "entrorouter claims --json", prints: `"claims-measured": \[`},
-	{command: "entrorouter verify FILE --json", as: "entrorouter verify answers.jsonl --summary --json", why: "a file of this folder", prints: `"bad_rows":0`},
 	{command: "entrorouter run SPEC... --json", prints: `"may_be_had": `},
 	{command: "entrorouter list", prints: `(?s)experiments:.*main  +Main results`},
 	{command: "entrorouter batch export SPEC --dir DIR", as: "entrorouter batch export tiny.yaml --dir batch", exit: 2, why: "its experts are simulated: it says so", prints: `pool sim is of kind simulated`},

@@ -38,6 +38,8 @@ func verifyCommand() *cli.Command {
 			"The exit code is 0, or 2 if there was a bad row or anything else is wrong; it says nothing about the answers.\n\n" +
 			"--compare OTHER lists, instead of the verdicts, where another grader's differ, with our reason. Its rows are\n" +
 			`   {"id": "a", "verdict": "equal" | "different" | "unknown" | true | false}` + "\n\n" +
+			"--json: answers, equal, different, unknown, bad_rows, accuracy (null without answers), reasons (by name), verifier (its version)\n" +
+			"and, with --compare, ours_theirs (rows by both verdicts).\n\n" +
 			"--regrade DIR grades the answers that runs stored in DIR again and says which verdicts differ from those of the\n" +
 			"previous version. It asks nobody and writes nothing; run --offline then stores the new ones.",
 		Flags: []cli.Flag{
