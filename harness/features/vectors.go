@@ -18,7 +18,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -134,7 +133,7 @@ func (v *Vectors) read(line []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(line))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&l); err != nil {
-		return lines.Worded(err)
+		return err
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("more than one value on a line")
@@ -142,7 +141,7 @@ func (v *Vectors) read(line []byte) error {
 	var numbers []float64
 	if l.Vector != nil {
 		if err := json.Unmarshal(l.Vector, &numbers); err != nil {
-			return fmt.Errorf("vector: %w", lines.Worded(err))
+			return fmt.Errorf("vector: %w", err)
 		}
 	}
 	if bytes.Contains(l.Vector, []byte("null")) { // which would be read as 0
