@@ -205,10 +205,10 @@ func (l *loader) checkFiles() {
 func firstTaken(names []string, taken map[string]string) (name, by string) {
 	for _, name := range names {
 		stem, any := strings.CutSuffix(strings.ToLower(name), "*")
-		for other, by := range taken {
+		for _, other := range slices.Sorted(maps.Keys(taken)) {
 			stemToo, anyToo := strings.CutSuffix(other, "*")
 			if stem == stemToo && any == anyToo || any && strings.HasPrefix(stemToo, stem) || anyToo && strings.HasPrefix(stem, stemToo) {
-				return name, by
+				return name, taken[other]
 			}
 		}
 	}
