@@ -36,12 +36,13 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	}()
 	ctx, cut, stop := listen()
 	defer stop()
+	out := &output{Writer: stdout}
 	app := &cli.App{
 		Name:            "entrorouter",
 		Usage:           "reproduce the tables and figures of the EntroRouter paper",
 		Version:         built(),
 		Reader:          stdin,
-		Writer:          stdout,
+		Writer:          out,
 		ErrWriter:       stderr,
 		HideHelpCommand: true,
 		Commands:        commands(),
@@ -83,6 +84,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	args, err := flagsFirst(app.Commands, args)
 	if err == nil {
 		err = app.RunContext(ctx, args)
+	}
+	if err == nil {
+		err = out.failed
 	}
 	return exitCode(ctx, err, stderr)
 }

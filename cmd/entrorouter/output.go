@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"os"
@@ -73,12 +74,25 @@ func harmless(r rune) rune {
 	return r
 }
 
+// output is standard output. It remembers what could not be written, since a page of help, for one, is written by who does not look.
+type output struct {
+	io.Writer
+	failed error // the first failure; nil: none
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	o.failed = cmp.Or(o.failed, err)
+	return n, err
+}
+
 // terminal says what standard output can show.
 func terminal(w io.Writer) report.Terminal {
-	if !isTerminal(w) {
+	f, ok := asTerminal(w)
+	if !ok {
 		return report.Terminal{}
 	}
-	width, _, err := term.GetSize(int(w.(*os.File).Fd()))
+	width, _, err := term.GetSize(int(f.Fd()))
 	if err != nil {
 		width = 0
 	}
@@ -88,7 +102,16 @@ func terminal(w io.Writer) report.Terminal {
 // styled says whether a terminal that is written to takes bold letters, and whoever sits there wants them.
 func styled() bool { return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" }
 
+// asTerminal returns the terminal that is written to; ok is false where it is none.
+func asTerminal(w io.Writer) (f *os.File, ok bool) {
+	if o, is := w.(*output); is {
+		w = o.Writer
+	}
+	f, ok = w.(*os.File)
+	return f, ok && isatty.IsTerminal(f.Fd())
+}
+
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && isatty.IsTerminal(f.Fd())
+	_, ok := asTerminal(w)
+	return ok
 }

@@ -76,8 +76,8 @@ type foreseen struct{ took, planned time.Duration }
 // newProgress is the progress of a command that carries out one experiment; quiet: nobody looks.
 func newProgress(w io.Writer, quiet bool) *progress {
 	p := &progress{out: w, quiet: quiet, of: 1}
-	if isTerminal(w) && os.Getenv("TERM") != "dumb" {
-		fd := int(w.(*os.File).Fd())
+	if f, ok := asTerminal(w); ok && os.Getenv("TERM") != "dumb" {
+		fd := int(f.Fd())
 		p.width = func() int {
 			width, _, err := term.GetSize(fd)
 			if err != nil || width == 0 { // it does not say

@@ -37,7 +37,7 @@ func serveReport(c *cli.Context) error {
 	}
 	l, err := net.Listen("tcp", c.String("serve"))
 	if err != nil {
-		return usageError{fmt.Errorf("--serve %s: %w; give an address, as in 127.0.0.1:8080", shellWord(c.String("serve")), err)}
+		return usageError{fmt.Errorf("--serve %s: %w; give an address that is free, as in 127.0.0.1:8080", shellWord(c.String("serve")), err)}
 	}
 	server := &http.Server{Handler: reportHandler(c, l.Addr()), ReadHeaderTimeout: 10 * time.Second}
 	defer context.AfterFunc(c.Context, func() { server.Close() })()

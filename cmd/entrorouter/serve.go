@@ -60,7 +60,7 @@ func serveCommand() *cli.Command {
 			}
 			l, err := fault.Listen(c.String("listen"))
 			if err != nil {
-				return fmt.Errorf("cannot listen on %s: %w; choose another address with --listen", c.String("listen"), err)
+				return usageError{fmt.Errorf("--listen %s: %w; give an address that is free, as in 127.0.0.1:8001", shellWord(c.String("listen")), err)}
 			}
 			books := &books{met: make([]int, len(plan))}
 			var faulty *fault.Handler // of no fault, if there is no plan: it counts

@@ -100,7 +100,7 @@ func (a *Asker) Close() {
 // simulate builds the simulated experts. The same value scores the large set and, behind HTTP, answers requests.
 func (a *Asker) simulate() (err error) {
 	law := *a.pool.Simulation
-	law.Targets, law.Routers = nil, nil // what the law was solved for, and who else knows it, does not change what it says
+	law.Targets, law.Routers, law.Note = nil, nil, "" // what the law was solved for, who else knows it and what is said of it does not change what it says
 	knobs, err := spec.Canonical(law)
 	if err != nil {
 		return err

@@ -74,6 +74,14 @@ func (w words) Answered() []string { return w.run.Spec.Pools[0].Beside(spec.Answ
 // Simulated says whether the experts are.
 func (w words) Simulated() bool { return w.run.Spec.Pools[0].Kind == "simulated" }
 
+// SimulationNote is what the pool says of its simulation; empty: nothing.
+func (w words) SimulationNote() string {
+	if s := w.run.Spec.Pools[0].Simulation; s != nil {
+		return s.Note
+	}
+	return ""
+}
+
 // Seeds is how many trainings numbers are means of.
 func (w words) Seeds() int { return w.run.seeds() }
 

@@ -164,3 +164,18 @@ func TestHowALineIsBrokenDoesNotMatter(t *testing.T) {
 		t.Error("a template that is not there has no error")
 	}
 }
+
+func TestASimulationIsCalledWhatItsPoolSaysOfIt(t *testing.T) {
+	r := &Run{Spec: toy.Tiny(t), Measurements: &metrics.Set{}}
+	own := *r.Spec.Pools[0].Simulation
+	r.Spec.Pools[0].Simulation = &own
+	for note, want := range map[string]string{
+		"":                                      "Simulated experts.",
+		"calibrated to the answers of one week": "Simulated experts, calibrated to the answers of one week.",
+	} {
+		own.Note = note
+		if got := said(t, "large caption", r.words()); !strings.Contains(got, want) {
+			t.Errorf("the note %q makes %q, want %q in it", note, got, want)
+		}
+	}
+}

@@ -186,7 +186,11 @@ func (e *experiment) head() []string {
 	x := &e.Spec.Experiment
 	c := []string{" " + x.Title + "."}
 	if e.asker.Sim != nil {
-		c = append(c, " A simulation: experts of pool "+e.pool.Name+" follow an item-response model calibrated to the paper's fixed experts and to nothing else.")
+		law := "an item-response model"
+		if note := e.pool.Simulation.Note; note != "" {
+			law += " " + note
+		}
+		c = append(c, " A simulation: experts of pool "+e.pool.Name+" follow "+law+".")
 	}
 	if beside := e.pool.Beside(spec.Server); beside != nil {
 		c = append(c, " No simulation, but asked on servers: "+strings.Join(beside, ", ")+".")

@@ -447,8 +447,9 @@ type Simulation struct {
 	Cells      map[string]SimCell  `yaml:"cells"`                            // benchmark cell -> population
 	Experts    map[string]SimSkill `yaml:"skills"`                           // expert id (and the probe's) -> skill
 
-	Routers map[string]SimRouter `yaml:"routers,omitempty"` // model -> a simulated language model that routes
-	Targets map[string]SimTarget `yaml:"targets,omitempty"` // cell -> what the experts' offsets and mean tokens are solved for
+	Routers map[string]SimRouter `yaml:"routers,omitempty"`          // model -> a simulated language model that routes
+	Targets map[string]SimTarget `yaml:"targets,omitempty"`          // cell -> what the experts' offsets and mean tokens are solved for
+	Note    string               `yaml:"note,omitempty" line:"true"` // what tables say of the simulation, without the last stop
 }
 
 // SimRouter is a simulated language model that is asked which expert should answer, or, as a teacher, for the analysis behind a choice.

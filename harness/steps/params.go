@@ -166,8 +166,8 @@ func (p *Params) Experts(of []routing.Expert, paths ...string) {
 	p.Pick(explain.RootPrices, prices, "models")
 }
 
-// Source adds who answers where the pool is simulated: its law, by which experts answer whatever it was solved for and
-// whoever else knows it. Of a pool of servers it adds nothing, since models and sampling say all.
+// Source adds who answers where the pool is simulated: its law, by which experts answer whatever it was solved for,
+// is said of it, and whoever else knows it. Of a pool of servers it adds nothing, since models and sampling say all.
 func (p *Params) Source() {
 	if p.pool.Pool.Simulation == nil {
 		return
@@ -175,7 +175,7 @@ func (p *Params) Source() {
 	p.PoolName()
 	pool := p.pool.Pool
 	law := *pool.Simulation
-	law.Targets, law.Routers = nil, nil
+	law.Targets, law.Routers, law.Note = nil, nil, ""
 	pool.Simulation = &law
 	p.Pick(explain.RootPool, pool, "simulation")
 	p.Code("simulation", sim.Version)
