@@ -71,17 +71,48 @@ func measuredIn(folder string) ([]string, error) {
 	return files, nil
 }
 
+// measuredExperiments are the experiments that a folder has measurements of: built-in ones, in the order of their specs' names, and others.
+func measuredExperiments(dir string) (builtIn, others []string, err error) {
+	files, err := measuredIn(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, file := range files {
+		others = append(others, filepath.Base(filepath.Dir(file)))
+	}
+	for _, name := range spec.Names(experiments.FS) {
+		if i := slices.Index(others, name); i >= 0 {
+			builtIn, others = append(builtIn, name), slices.Delete(others, i, i+1)
+		}
+	}
+	return builtIn, others, nil
+}
+
+// sayLeftOut names the experiments of a folder that a command passes over that is given no spec.
+func sayLeftOut(c *cli.Context, dir string) error {
+	if c.Args().Present() {
+		return nil
+	}
+	_, others, err := measuredExperiments(dir)
+	if err == nil && len(others) > 0 {
+		fmt.Fprintf(c.App.ErrWriter, "entrorouter: %s of %s: no built-in spec makes that, and it is left out; give the path of its spec\n", some(others, namesAtMost), dir)
+	}
+	return err
+}
+
 // measuredRuns are the runs that left measurements in a folder, of the specs that are asked for or of every built-in one.
 func measuredRuns(c *cli.Context, dir string) (all []*present.Run, err error) {
 	names := c.Args().Slice()
 	if len(names) == 0 {
-		for _, name := range spec.Names(experiments.FS) {
-			if isThere(measurementsFile(dir, name)) {
-				names = append(names, name)
-			}
+		var others []string
+		if names, others, err = measuredExperiments(dir); err != nil {
+			return nil, err
 		}
-		if len(names) == 0 {
-			return nil, usageError{fmt.Errorf("no measurements in %s; 'entrorouter run SPEC --figures %s' makes some", dir, dir)}
+		switch {
+		case len(names) == 0 && len(others) > 0:
+			return nil, usageError{fmt.Errorf("%s has measurements of %s, which no built-in spec makes; give the path of the spec: entrorouter %s SPEC --figures %s", dir, some(others, namesAtMost), c.Command.Name, shellWord(dir))}
+		case len(names) == 0:
+			return nil, usageError{fmt.Errorf("no measurements in %s; 'entrorouter run SPEC --figures %s' makes some", dir, shellWord(dir))}
 		}
 	}
 	var specs []*spec.Resolved

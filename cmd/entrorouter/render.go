@@ -59,6 +59,9 @@ func renderCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if err := sayLeftOut(c, dir); err != nil {
+				return err
+			}
 			for _, r := range redo {
 				r.Style = style
 			}

@@ -56,6 +56,9 @@ func reportCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
+			if err := sayLeftOut(c, dir); err != nil {
+				return err
+			}
 			var text bytes.Buffer
 			if err := p.Write(&text); err != nil {
 				return err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -27,11 +26,6 @@ import (
 func reportOf(c *cli.Context) (*page.Page, error) {
 	dir := c.String("figures")
 	p := &page.Page{Version: c.App.Version}
-	if !c.Args().Present() {
-		if err := checkBuiltIn(dir); err != nil {
-			return nil, err
-		}
-	}
 	all, err := measuredRuns(c, dir)
 	if err != nil {
 		return nil, err
@@ -81,27 +75,6 @@ func reportOf(c *cli.Context) (*page.Page, error) {
 	}
 	p.Paper.Commands = builtInCommands(c, p.Experiments)
 	return p, nil
-}
-
-// checkBuiltIn refuses a folder with measurements of other experiments than built-in ones alone: somebody has to say where their specs are.
-func checkBuiltIn(dir string) error {
-	files, err := measuredIn(dir)
-	if err != nil {
-		return err
-	}
-	builtIn := spec.Names(experiments.FS)
-	var names []string
-	for _, file := range files {
-		name := filepath.Base(filepath.Dir(file))
-		if slices.Contains(builtIn, name) {
-			return nil
-		}
-		names = append(names, name)
-	}
-	if names == nil {
-		return nil
-	}
-	return usageError{fmt.Errorf("%s has measurements of %s, which no built-in spec makes; give the path of the spec: entrorouter report SPEC --figures %s", dir, some(names, namesAtMost), shellWord(dir))}
 }
 
 // measuredBefore are the measurements of an experiment that --against has; nil: it has none.
