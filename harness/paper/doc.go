@@ -110,8 +110,9 @@
 // within a section on one scale, and Benjamini and Hochberg's, over all orderings and scales, which supposes positive
 // dependence. They change no verdict. Beside them stand the difference that would have been told with 80% power
 // and the number of questions that both rows were scored on.
-// Rows that are level, single trainings, rows that always ask the strongest, trade-offs in which neither row leads or both do,
-// verdicts at equal cost beside an accuracy and claims have none of it, and are not among the verdicts that are adjusted for.
+// Rows that are level, single trainings, verdicts at equal cost beside an accuracy and claims have none of it, and are not among
+// the verdicts that are adjusted for. Rows that always ask the strongest, and trade-offs in which neither row leads or both do, have p 1:
+// they might have decided, and leaving them out for what came of them would flatter the others.
 //
 // On simulated scales and recorded answers the difference is the paired one if one of the rows is the row that
 // measurements take differences from; otherwise the two intervals are combined as those of independent numbers (MOVER,

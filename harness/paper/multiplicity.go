@@ -20,7 +20,13 @@ const (
 	survives = 0.05
 )
 
-// reach is how far the interval goes from the number to one side (0: below, 1: above) with such a tail. Questions and
+// The sides of an interval.
+const (
+	below = iota
+	above
+)
+
+// reach is how far the interval goes from the number to one side with such a tail. Questions and
 // seeds are combined as in the interval of 95%: the first as normal errors, the second by Student's t.
 func (c Contrast) reach(side int, tail float64) float64 {
 	normal := metrics.Mean{Variance: 1, DF: math.Inf(1)}
@@ -29,6 +35,11 @@ func (c Contrast) reach(side int, tail float64) float64 {
 		half = math.Hypot(half, c.spread.Half(tail))
 	}
 	return half
+}
+
+// detectable is the difference that would have been told with 80% power.
+func (c Contrast) detectable() float64 {
+	return max(c.reach(below, 0.025)+c.reach(below, 0.2), c.reach(above, 0.025)+c.reach(above, 0.2))
 }
 
 // p is twice the least tail at which the interval ends short of an edge that lies so far away on one side.
@@ -48,30 +59,40 @@ func (c Contrast) p(side int, far float64) float64 {
 }
 
 // tested is the test behind a verdict; nil where there is none: no verdict by a difference, no interval, one training, or
-// two routers that decide alike.
+// two routers that decide alike. What might have decided and did not for a reason of its own has a test of p 1: leaving it out for what
+// came of it would flatter the others.
 func (o *Ordering) tested(j Judged) *Tested {
 	c := j.Delta
-	if c == nil || j.Why != "" || !slices.Contains([]string{Confirmed, Refuted, Inconclusive}, j.Verdict) || !c.decides() || c.reach(0, leastP)+c.reach(1, leastP) == 0 {
+	if c == nil || !slices.Contains([]string{Confirmed, Refuted, Inconclusive}, j.Verdict) || !c.decides() {
 		return nil
 	}
-	const below, above = 0, 1
-	t := &Tested{}
+	switch j.Why {
+	case whyNeither, whyBoth:
+		return &Tested{P: 1, Detectable: max(j.Equal.A.detectable(), j.Equal.B.detectable())}
+	case whyStrongest:
+		return &Tested{P: 1, Detectable: c.detectable()}
+	case "":
+		if c.reach(below, leastP)+c.reach(above, leastP) > 0 {
+			return &Tested{P: o.p(*c), Detectable: c.detectable()}
+		}
+	}
+	return nil
+}
+
+// p is that of the verdict that an interval decides.
+func (o *Ordering) p(c Contrast) float64 {
 	switch x := c.Number; {
 	case o.Is == "level" && math.Abs(x) <= o.Margin: // inside both edges
-		t.P = max(c.p(below, x+o.Margin), c.p(above, o.Margin-x))
+		return max(c.p(below, x+o.Margin), c.p(above, o.Margin-x))
 	case o.Is == "level" && x > 0:
-		t.P = c.p(below, x-o.Margin)
+		return c.p(below, x-o.Margin)
 	case o.Is == "level":
-		t.P = c.p(above, -o.Margin-x)
+		return c.p(above, -o.Margin-x)
 	case x > 0:
-		t.P = c.p(below, x)
+		return c.p(below, x)
 	default:
-		t.P = c.p(above, -x)
+		return c.p(above, -x)
 	}
-	for _, side := range []int{below, above} {
-		t.Detectable = max(t.Detectable, c.reach(side, 0.025)+c.reach(side, 0.2))
-	}
-	return t
 }
 
 // adjust gives every test its two adjusted values: Holm's among those of one section on one scale, and Benjamini and
@@ -198,4 +219,4 @@ func (t *Tested) fields() []string {
 // aboutTests says what the adjusted values are, under tables that have them.
 const aboutTests = "Many verdicts are given at once. p: twice the least tail at which the interval would still decide, questions as normal errors and seeds by Student's t; no less than 0.001, since 2,000 resamples say no more. " +
 	"Holm: adjusted within a section and scale, so that with values up to 0.05 all of its verdicts hold together at 95%. FDR: adjusted over all orderings and scales (Benjamini and Hochberg), so that of verdicts with values up to 0.05 a twentieth is expected to be wrong; that supposes positive dependence, which rows on the same questions have as a rule. " +
-	"n: the questions that both rows were scored on. Detectable: the difference that would have been told with 80% power, in the unit of the difference. Verdicts at equal cost beside an accuracy, those that rest on an assumption, single trainings and rows that are level have none."
+	"n: the questions that both rows were scored on. Detectable: the difference that would have been told with 80% power, in the unit of the difference. Trade-offs of which neither or both lead, and accuracy that always asking the strongest bought, count with p 1. Verdicts at equal cost beside an accuracy, those that rest on an assumption, single trainings and rows that are level have none."

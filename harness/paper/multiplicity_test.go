@@ -93,6 +93,33 @@ func TestPValuesByHand(t *testing.T) {
 	}
 }
 
+// Whatever might have decided is one of those that are adjusted for, whatever came of it.
+func TestWhatMightHaveDecidedIsAmongTheTests(t *testing.T) {
+	const z = 1.959963985
+	lead := func(number, half float64) Contrast { return *contrastOf(number, half, half) }
+	trade := &Ordering{Metric: atEqualCost, Is: "above"}
+	for _, c := range []struct {
+		name       string
+		of         *Ordering
+		why        string
+		delta      Contrast
+		equal      *EqualCost
+		detectable float64
+	}{
+		{"neither leads", trade, whyNeither, lead(-1, z), &EqualCost{A: lead(-1, z), B: lead(-2, 2*z)}, 2 * 2.8016},
+		{"a lead of nothing", trade, whyNeither, lead(0, 0), &EqualCost{A: lead(0, 0), B: lead(-2, z)}, 2.8016},
+		{"both lead", trade, whyBoth, lead(4, z), &EqualCost{A: lead(4, z), B: lead(3, z)}, 2.8016},
+		{"accuracy that was bought", &Ordering{Is: "above"}, whyStrongest, lead(4, z), &EqualCost{A: lead(0, 0), B: lead(-2, 3*z)}, 2.8016},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := c.of.tested(Judged{Verdict: Inconclusive, Why: c.why, Delta: &c.delta, Equal: c.equal})
+			if got == nil || got.P != 1 || math.Abs(got.Detectable-c.detectable) > 0.0002 {
+				t.Errorf("%+v, want p 1 and detectable %v", got, c.detectable)
+			}
+		})
+	}
+}
+
 // Each number of a test has a column, beside the number of questions and what could have been told.
 func TestTheTableOfVerdictsHasAColumnForEachNumberOfATest(t *testing.T) {
 	o := orderings(t, "{id: x, source: s, says: y, a: cheap, b: router/knob=2, is: above, recorded: {}}")

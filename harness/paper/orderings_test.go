@@ -472,8 +472,8 @@ func TestATradeOffIsComparedByLeads(t *testing.T) {
 		{"below", []float64{-1, -2, 0}, []float64{1.5, 1, 2}, Confirmed, "", []float64{-1.5, -2, -1}, true},
 		{"below", []float64{1.5, 1, 2}, []float64{-1, -2, 0}, Refuted, "", []float64{1.5, 1, 2}, true},
 		{"above", []float64{0.5, -1, 2}, []float64{-1, -2, 0}, Inconclusive, "", []float64{0.5, -1, 2}, true},
-		{"above", []float64{1.5, 1, 2}, []float64{1.2, 0.2, 2}, Inconclusive, "each leads at its own cost", []float64{1.5, 1, 2}, false},
-		{"above", []float64{-2, -3, -1}, []float64{-1, -3, -0.5}, Inconclusive, "neither leads", []float64{1, 0.5, 3}, false},
+		{"above", []float64{1.5, 1, 2}, []float64{1.2, 0.2, 2}, Inconclusive, "each leads at its own cost", []float64{1.5, 1, 2}, true},
+		{"above", []float64{-2, -3, -1}, []float64{-1, -3, -0.5}, Inconclusive, "neither leads", []float64{1, 0.5, 3}, true},
 		{"above", []float64{0, 0, 0}, []float64{0, 0, 0}, Inconclusive, "level", []float64{0, 0, 0}, false},
 	} {
 		j := judged(t, orderings(t, "{id: x, source: s, says: y, a: cheap, b: router/knob=2, paper: none, metric: equal-cost, is: "+c.is+"}"), measured(t,
