@@ -27,6 +27,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/ramdisk"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -71,6 +72,7 @@ var (
 
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400) // as the command does
+	leave := ramdisk.Use()
 	var err error
 	if shared, err = os.MkdirTemp("", "harness"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -78,6 +80,7 @@ func TestMain(m *testing.M) {
 	}
 	code := m.Run()
 	os.RemoveAll(shared)
+	leave()
 	os.Exit(code)
 }
 

@@ -13,12 +13,16 @@ import (
 	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/compare"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/ramdisk"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(400) // as the command does
-	os.Exit(m.Run())
+	leave := ramdisk.Use()
+	code := m.Run()
+	leave()
+	os.Exit(code)
 }
 
 // Reruns that change nothing but training seeds: five trainings, two at a time, each beside two others.

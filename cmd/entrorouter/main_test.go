@@ -24,6 +24,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/fetch/fetchtest"
 	"github.com/entrorouter/entrorouter/harness/gguf/gguftest"
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/ramdisk"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -42,6 +43,7 @@ type sharing struct{ *testing.M }
 var shared string
 
 func (s sharing) Run() int {
+	defer ramdisk.Use()()
 	var err error
 	if shared, err = os.MkdirTemp("", "entrorouter"); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -20,6 +20,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/entrorouter/entrorouter/harness/ramdisk"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
@@ -32,7 +33,10 @@ const (
 func TestMain(m *testing.M) {
 	task, path, ok := strings.Cut(os.Getenv(childVariable), " ")
 	if !ok {
-		os.Exit(m.Run())
+		leave := ramdisk.Use()
+		code := m.Run()
+		leave()
+		os.Exit(code)
 	}
 	err := fmt.Errorf("unknown task %q", task)
 	switch task {

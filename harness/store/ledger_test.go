@@ -78,11 +78,20 @@ func transactions(db *Rollouts) *int {
 func TestWhoBeginsAtOneTimeSharesATransaction(t *testing.T) {
 	db := newDB(t)
 	n := transactions(db)
-	var all sync.WaitGroup
+	var all, beginning sync.WaitGroup
+	beginning.Add(2000)
+	count, first := db.w.at, sync.OnceFunc(beginning.Wait)
+	db.w.at = func(op, id string) error {
+		if op == "commit" {
+			first() // however fast the disk is, the others come while it writes
+		}
+		return count(op, id)
+	}
 	var mu sync.Mutex
 	ids := map[AttemptID]bool{}
 	for i := range 2000 {
 		all.Go(func() {
+			beginning.Done()
 			a := attempt
 			a.Run = i
 			id, err := db.Begin(context.Background(), a)
