@@ -98,13 +98,18 @@ func (s *Measurements) once(experiment string, scale Scale, method string, seedl
 	if s.written[experiment] && !s.seeded[experiment] {
 		return !slices.Contains(seedless, method)
 	}
-	seeds := map[string]bool{}
-	for _, m := range s.of[experiment] {
-		if seed := m.Key("seed"); seed != "" && m.Key("method") == method && scale.has(m) {
-			seeds[seed] = true
+	only, lines := "", s.of[experiment]
+	for i := range lines {
+		m := &lines[i]
+		if seed := m.Key("seed"); seed == "" || seed == only || m.Key("method") != method || !scale.has(*m) {
+			continue
+		} else if only != "" {
+			return false
+		} else {
+			only = seed
 		}
 	}
-	return len(seeds) == 1
+	return only != ""
 }
 
 // has says whether a line is of the scale.

@@ -216,9 +216,13 @@ func (g Grid) pages(reserve float64) [][][]Text {
 	for _, h := range g.Head {
 		head = append(head, Text{Lead: h})
 	}
+	needs := make([]float64, len(g.Rows))
+	for i, r := range g.Rows {
+		needs[i] = height(r)
+	}
 	cut := func(limit float64) (parts [][][]Text, used float64) {
-		for _, r := range g.Rows {
-			need := height(r)
+		for i, r := range g.Rows {
+			need := needs[i]
 			if len(parts) == 0 || used+need > limit {
 				parts, used = append(parts, nil), 0
 			}
