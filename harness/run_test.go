@@ -14,7 +14,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -27,10 +26,10 @@ import (
 	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/ramdisk"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/testmain"
 )
 
 func runIn(t testing.TB, r *spec.Resolved, out string) *Result {
@@ -71,17 +70,20 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // as the command does
-	leave := ramdisk.Use()
+	os.Exit(testmain.Cheap{M: sharing{m}}.Run())
+}
+
+// sharing gives the tests a folder for what they share.
+type sharing struct{ *testing.M }
+
+func (s sharing) Run() int {
 	var err error
 	if shared, err = os.MkdirTemp("", "harness"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return 1
 	}
-	code := m.Run()
-	os.RemoveAll(shared)
-	leave()
-	os.Exit(code)
+	defer os.RemoveAll(shared)
+	return s.M.Run()
 }
 
 // Measurements say under which recipes they were made and by which versions: those that made them, whoever reads them again.

@@ -4,7 +4,6 @@ package results_test
 import (
 	"fmt"
 	"os"
-	"runtime/debug"
 	"slices"
 	"testing"
 
@@ -13,16 +12,12 @@ import (
 	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/compare"
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/ramdisk"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/testmain"
 )
 
 func TestMain(m *testing.M) {
-	debug.SetGCPercent(400) // as the command does
-	leave := ramdisk.Use()
-	code := m.Run()
-	leave()
-	os.Exit(code)
+	os.Exit(testmain.Cheap{M: m}.Run())
 }
 
 // Reruns that change nothing but training seeds: five trainings, two at a time, each beside two others.

@@ -28,9 +28,10 @@ import (
 	"github.com/entrorouter/entrorouter/harness/fetch/fetchtest"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/testmain"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(testmain.Cheap{M: m}) }
 
 const commitID = "0123456789abcdef0123456789abcdef01234567"
 

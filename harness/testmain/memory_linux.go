@@ -1,6 +1,6 @@
 // Where Linux has a folder in memory, and who uses one of ours.
 
-package ramdisk
+package testmain
 
 import (
 	"os"

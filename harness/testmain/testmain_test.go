@@ -1,5 +1,5 @@
 // Whose folders in memory are removed, and whose temporary files are moved.
-package ramdisk
+package testmain
 
 import (
 	"os"
@@ -50,7 +50,7 @@ func TestFoldersOfTheKilledAreRemoved(t *testing.T) {
 func TestTheFolderOfTheUserStays(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	defer Use()()
+	defer use(t.TempDir())()
 	if os.TempDir() != dir {
 		t.Errorf("temporary files are in %s", os.TempDir())
 	}

@@ -2,7 +2,7 @@
 
 // Elsewhere temporary files stay where they are.
 
-package ramdisk
+package testmain
 
 import "os"
 

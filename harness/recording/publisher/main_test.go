@@ -1,0 +1,11 @@
+// The tests run at less cost.
+package publisher
+
+import (
+	"os"
+	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/testmain"
+)
+
+func TestMain(m *testing.M) { os.Exit(testmain.Cheap{M: m}.Run()) }
