@@ -50,8 +50,10 @@ func ReadTables(fsys fs.FS, dir string) (*Tables, error) {
 			if table == "" && m.Key("experiment") != "" {
 				return nil, fmt.Errorf("%s: %s is a measurement of 'run', and no table of a paper; name it under --measurements", name, m.Label())
 			}
-			if table == "" || benchmark == "" || m.Key("method") == "" {
-				return nil, fmt.Errorf("%s: %s lacks one of the keys table, method and benchmark", name, m.Label())
+			for _, key := range []string{"table", "method", "benchmark"} {
+				if m.Key(key) == "" {
+					return nil, fmt.Errorf("%s: %s lacks the key %s; want BenchmarkRoute/table=../method=../benchmark=..", name, m.Label(), key)
+				}
 			}
 			row := m.Key("method")
 			for _, k := range m.Keys {
@@ -163,7 +165,10 @@ func (t *Tables) Questions(table, row, benchmark string) (float64, error) {
 		return n, nil
 	}
 	v, err := t.Cell(table, row, benchmark, metrics.Questions)
-	return v.Number, err
+	if err != nil {
+		return 0, fmt.Errorf("%w; write how many behind its line, as 30 questions", err)
+	}
+	return v.Number, nil
 }
 
 func list[V any](of map[string]V) string {
