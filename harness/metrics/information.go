@@ -49,8 +49,12 @@ func MutualInformation(counts [][]float64) float64 {
 
 // ECE returns the expected calibration error of probabilities in [0,1] against outcomes in [0,1], with bins
 // of equal width (Guo et al. 2017, equation 3; they use 15): the mean over predictions of |mean outcome -
-// mean probability| in their bin. weights [P] count predictions, nil each once. NaN without predictions.
+// mean probability| in their bin. weights [P] count predictions, nil each once. NaN without predictions; it panics
+// with fewer bins than one.
 func ECE(probability, outcome, weights []float64, bins int) float64 {
+	if bins < 1 {
+		panic(fmt.Sprintf("metrics: ECE in %d bins", bins))
+	}
 	gap := make([]float64, bins)
 	total := 0.0
 	for i, p := range probability {
@@ -80,7 +84,7 @@ func LogLoss(probability, outcome float64) float64 {
 
 // Brier returns the mean squared difference of probabilities and outcomes (Brier 1950, two-class form). An outcome
 // between 0 and 1 is the share of answers that were right, or the chance of one: the mean is over answers. weights as in
-// ECE.
+// ECE. NaN without predictions.
 func Brier(probability, outcome, weights []float64) float64 {
 	sum, total := 0.0, 0.0
 	for i, p := range probability {

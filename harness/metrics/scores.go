@@ -18,10 +18,12 @@ func PGR(q, weak, strong float64) float64 {
 	return (q - weak) / (strong - weak)
 }
 
-// Retention is the share of the strongest expert's quality that is kept, q/strong (the paper's 98.3%).
+// Retention is the share of the strongest expert's quality that is kept, q/strong: 0.983 for the paper's 98.3%, above 1 for
+// what is better than that expert. It is +Inf or NaN if strong is 0.
 func Retention(q, strong float64) float64 { return q / strong }
 
-// Saving is the share of the strongest expert's cost that is saved, 1 - c/strong (the paper's 48.25%).
+// Saving is the share of the strongest expert's cost that is saved, 1 - c/strong: 0.4825 for the paper's 48.25%, negative
+// for what costs more. It is -Inf or NaN if strong is 0.
 func Saving(c, strong float64) float64 { return 1 - c/strong }
 
 // OracleGap is how many points a router stays below the oracle (Gap@O of LLMRouterBench, absolute form).

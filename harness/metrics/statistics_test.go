@@ -372,3 +372,13 @@ func onOneCore(strata []int, b int, seed uint64, k int, stat func(weights, out [
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	return BootstrapParallel(nil, strata, b, seed, k, func() func(weights, out []float64) { return stat })
 }
+
+// A number of bins that nobody can mean is named, as a negative count is.
+func TestECEOfNoBins(t *testing.T) {
+	defer func() {
+		if got := fmt.Sprint(recover()); got != "metrics: ECE in 0 bins" {
+			t.Errorf("panic %q", got)
+		}
+	}()
+	ECE([]float64{0.5}, []float64{1}, nil, 0)
+}
