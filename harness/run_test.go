@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -29,7 +30,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/score"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/testmain"
 )
 
 func runIn(t testing.TB, r *spec.Resolved, out string) *Result {
@@ -70,20 +70,15 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(testmain.Cheap{M: sharing{m}}.Run())
-}
-
-// sharing gives the tests a folder for what they share.
-type sharing struct{ *testing.M }
-
-func (s sharing) Run() int {
+	debug.SetGCPercent(400) // as the command does
 	var err error
 	if shared, err = os.MkdirTemp("", "harness"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return 1
+		os.Exit(1)
 	}
-	defer os.RemoveAll(shared)
-	return s.M.Run()
+	code := m.Run()
+	os.RemoveAll(shared)
+	os.Exit(code)
 }
 
 // Measurements say under which recipes they were made and by which versions: those that made them, whoever reads them again.
