@@ -20,24 +20,19 @@ type Graded struct {
 // other graded it: what grading again is to be compared with. Answers come in the order in which they were stored. The
 // sequence is a snapshot, and it ends after the first error.
 func (db *Rollouts) Graded(ctx context.Context, verifier string) iter.Seq2[Graded, error] {
-	return each(ctx, db, "verdicts", func(tx *sql.Tx, yield func(Graded) bool) error {
-		// CROSS JOIN makes SQLite ask every version for one rollout, which its index answers at once.
-		rows, err := tx.QueryContext(ctx, `
-			SELECT r.id, r.scope, s.params, s.digest, p.hash, r.run, r.seed, r.finish, r.tokens_in, r.tokens_out, r.text, r.digest,
-				coalesce(f.version, ''), coalesce(v.gold, 0), coalesce(v.bucket, ''), coalesce(v.reason, ''), coalesce(v.extracted, ''), v.digest
-			FROM rollout r JOIN scope s ON s.id = r.scope JOIN problem p ON p.id = r.problem
-			LEFT JOIN (verifier f CROSS JOIN verdict v ON v.verifier = f.id) ON v.rollout = r.id
-			ORDER BY r.id, f.version = ?, f.id DESC`, verifier)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
+	return each(ctx, db, "verdicts", func(tx *sql.Tx, yield func(Graded) error) error {
 		var hash, params sql.RawBytes
 		var buf fields
 		texts := reader{db: db, tx: tx}
 		scopes := readScopes{}
 		last := RolloutID(0)
-		for rows.Next() {
+		// CROSS JOIN makes SQLite ask every version for one rollout, which its index answers at once.
+		return scan(ctx, tx, `
+			SELECT r.id, r.scope, s.params, s.digest, p.hash, r.run, r.seed, r.finish, r.tokens_in, r.tokens_out, r.text, r.digest,
+				coalesce(f.version, ''), coalesce(v.gold, 0), coalesce(v.bucket, ''), coalesce(v.reason, ''), coalesce(v.extracted, ''), v.digest
+			FROM rollout r JOIN scope s ON s.id = r.scope JOIN problem p ON p.id = r.problem
+			LEFT JOIN (verifier f CROSS JOIN verdict v ON v.verifier = f.id) ON v.rollout = r.id
+			ORDER BY r.id, f.version = ?, f.id DESC`, []any{verifier}, func(rows *sql.Rows) error {
 			var g Graded
 			var s Stored
 			var scope, of, seed, gold, digest int64
@@ -47,9 +42,10 @@ func (db *Rollouts) Graded(ctx context.Context, verifier string) iter.Seq2[Grade
 				return err
 			}
 			if s.ID == last {
-				continue // verdicts of other versions
+				return nil // verdicts of other versions
 			}
 			last = s.ID
+			var err error
 			if g.Scope, err = scopes.read(scope, params); err != nil {
 				return err
 			}
@@ -66,10 +62,7 @@ func (db *Rollouts) Graded(ctx context.Context, verifier string) iter.Seq2[Grade
 				return err
 			}
 			g.Answer = Answer{s.ID, s.Key, s.Finish, s.In, s.Out, t.response, t.reasoning}
-			if !yield(g) {
-				return nil
-			}
-		}
-		return rows.Err()
+			return yield(g)
+		})
 	})
 }

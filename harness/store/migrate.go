@@ -37,21 +37,14 @@ func (db *Rollouts) migrate(ctx context.Context, tx *sql.Tx) error {
 
 func (db *Rollouts) migrateRollouts(ctx context.Context, tx *sql.Tx) error {
 	scopes := map[int64]scopeRow{}
-	list, err := tx.QueryContext(ctx, "SELECT id, params FROM scope")
-	if err != nil {
-		return err
-	}
-	defer list.Close()
-	for list.Next() {
+	if err := scan(ctx, tx, "SELECT id, params FROM scope", nil, func(rows *sql.Rows) error {
 		var s scopeRow
 		var params []byte
-		if err := list.Scan(&s.id, &params); err != nil {
-			return err
-		}
+		err := rows.Scan(&s.id, &params)
 		s.digest = digestOfScope(params)
 		scopes[s.id] = s
-	}
-	if err := list.Err(); err != nil {
+		return err
+	}); err != nil {
 		return err
 	}
 	insert, err := tx.PrepareContext(ctx, "INSERT INTO rollout VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
@@ -59,12 +52,6 @@ func (db *Rollouts) migrateRollouts(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	defer insert.Close()
-	rows, err := tx.QueryContext(ctx, `SELECT r.scope, r.problem, p.hash, r.run, r.seed, r.id, r.finish, r.tokens_in, r.tokens_out
-		FROM old_rollout r JOIN old_problem p ON p.id = r.problem ORDER BY r.id`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	var hash sql.RawBytes
 	var buf fields
 	var texts, both []string
@@ -76,7 +63,8 @@ func (db *Rollouts) migrateRollouts(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, "INSERT INTO response (block, scope, rows, texts) VALUES (?, ?, ?, ?)", block, of, count, db.codec.pack(both))
 		return err
 	}
-	for rows.Next() {
+	if err := scan(ctx, tx, `SELECT r.scope, r.problem, p.hash, r.run, r.seed, r.id, r.finish, r.tokens_in, r.tokens_out
+		FROM old_rollout r JOIN old_problem p ON p.id = r.problem ORDER BY r.id`, nil, func(rows *sql.Rows) error {
 		var r Stored
 		var scope, problem, seed int64
 		if err := rows.Scan(&scope, &problem, &hash, &r.Key.Run, &seed, &r.ID, &r.Finish, &r.In, &r.Out); err != nil {
@@ -113,8 +101,8 @@ func (db *Rollouts) migrateRollouts(ctx context.Context, tx *sql.Tx) error {
 		s.rollouts++
 		s.checksum ^= digest
 		scopes[scope] = s
-	}
-	if err := rows.Err(); err != nil {
+		return nil
+	}); err != nil {
 		return err
 	}
 	if err := flush(); err != nil {
@@ -134,14 +122,9 @@ func migrateVerdicts(ctx context.Context, tx *sql.Tx) error {
 		return err
 	}
 	defer insert.Close()
-	rows, err := tx.QueryContext(ctx, `SELECT f.version, v.rollout, v.gold, v.bucket, v.reason, v.extracted
-		FROM old_verdict v JOIN old_verifier f ON f.id = v.verifier`)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
 	var buf fields
-	for rows.Next() {
+	return scan(ctx, tx, `SELECT f.version, v.rollout, v.gold, v.bucket, v.reason, v.extracted
+		FROM old_verdict v JOIN old_verifier f ON f.id = v.verifier`, nil, func(rows *sql.Rows) error {
 		var version string
 		var v Verdict
 		var gold int64
@@ -149,9 +132,7 @@ func migrateVerdicts(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 		v.Gold = uint64(gold)
-		if _, err := insert.ExecContext(ctx, int64(v.Rollout), gold, string(v.Bucket), v.Reason, v.Extracted, v.digest(buf, version), version); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+		_, err := insert.ExecContext(ctx, int64(v.Rollout), gold, string(v.Bucket), v.Reason, v.Extracted, v.digest(buf, version), version)
+		return err
+	})
 }

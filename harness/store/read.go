@@ -13,23 +13,27 @@ import (
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
+// errLeft ends reading where nobody wants the rest.
+var errLeft = errors.New("left")
+
 // each is a sequence of what read yields. It ends after the first error. It is a snapshot: what is stored meanwhile does not
-// appear in it.
-func each[V any](ctx context.Context, db *Rollouts, what string, read func(tx *sql.Tx, yield func(V) bool) error) iter.Seq2[V, error] {
+// appear in it. An error of yield is errLeft, which read returns.
+func each[V any](ctx context.Context, db *Rollouts, what string, read func(tx *sql.Tx, yield func(V) error) error) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
-		left := false
 		err := func() error {
 			tx, err := db.read.BeginTx(ctx, nil)
 			if err != nil {
 				return err
 			}
 			defer tx.Rollback()
-			return read(tx, func(v V) bool {
-				left = left || !yield(v, nil)
-				return !left
+			return read(tx, func(v V) error {
+				if !yield(v, nil) {
+					return errLeft
+				}
+				return nil
 			})
 		}()
-		if err != nil && !left {
+		if err != nil && err != errLeft {
 			var none V
 			yield(none, fmt.Errorf("rollouts %q: %s: %w", db.path, what, explainSQL(err)))
 		}
@@ -71,7 +75,7 @@ func (w words) of(raw []byte) string {
 // sequence is a snapshot: what is stored meanwhile does not appear in it. It ends after the first error, which is ErrDamaged
 // where a row is not what was written, or rows or their texts are gone.
 func (db *Rollouts) Load(ctx context.Context, scope Scope, verifier string) iter.Seq2[Stored, error] {
-	return each(ctx, db, "load", func(tx *sql.Tx, yield func(Stored) bool) error {
+	return each(ctx, db, "load", func(tx *sql.Tx, yield func(Stored) error) error {
 		of, err := findScope(ctx, tx, scope)
 		if err != nil || of.id == 0 {
 			return err
@@ -80,20 +84,15 @@ func (db *Rollouts) Load(ctx context.Context, scope Scope, verifier string) iter
 		if err != nil {
 			return err
 		}
-		rows, err := tx.QueryContext(ctx, `
+		var hash, finish, bucket, reason, extracted sql.RawBytes
+		var gold, graded sql.NullInt64
+		buf, known := make(fields, 0, 512), words{}
+		if err := scan(ctx, tx, `
 			SELECT p.hash, r.run, r.seed, r.id, r.finish, r.tokens_in, r.tokens_out, r.text, r.digest,
 				v.gold, v.bucket, v.reason, v.extracted, v.digest
 			FROM rollout r JOIN problem p ON p.id = r.problem
 			LEFT JOIN verdict v ON v.verifier = (SELECT id FROM verifier WHERE version = ?) AND v.rollout = r.id
-			WHERE r.scope = ?`, verifier, of.id)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		var hash, finish, bucket, reason, extracted sql.RawBytes
-		var gold, graded sql.NullInt64
-		buf, known := make(fields, 0, 512), words{}
-		for rows.Next() {
+			WHERE r.scope = ?`, []any{verifier, of.id}, func(rows *sql.Rows) error {
 			var s Stored
 			var seed, digest int64
 			if err := rows.Scan(&hash, &s.Key.Run, &seed, &s.ID, &finish, &s.In, &s.Out, &s.text, &digest,
@@ -112,11 +111,8 @@ func (db *Rollouts) Load(ctx context.Context, scope Scope, verifier string) iter
 			of.rollouts--
 			of.checksum ^= digest
 			blocks[s.ID.block()]--
-			if !yield(s) {
-				return nil
-			}
-		}
-		if err := rows.Err(); err != nil {
+			return yield(s)
+		}); err != nil {
 			return err
 		}
 		if of.rollouts != 0 || of.checksum != 0 {
@@ -133,39 +129,28 @@ func (db *Rollouts) Load(ctx context.Context, scope Scope, verifier string) iter
 
 // textsOf counts the texts of a scope by block.
 func textsOf(ctx context.Context, q querier, scope int64) (map[int64]int64, error) {
-	rows, err := q.QueryContext(ctx, `SELECT block, rows FROM response WHERE scope = ?
-		UNION ALL SELECT id / ?, count(*) FROM unpacked WHERE scope = ? GROUP BY 1`, scope, blockRows, scope)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
 	blocks := map[int64]int64{}
-	for rows.Next() {
+	err := scan(ctx, q, `SELECT block, rows FROM response WHERE scope = ?
+		UNION ALL SELECT id / ?, count(*) FROM unpacked WHERE scope = ? GROUP BY 1`, []any{scope, blockRows, scope}, func(rows *sql.Rows) error {
 		var block, n int64
-		if err := rows.Scan(&block, &n); err != nil {
-			return nil, err
-		}
+		err := rows.Scan(&block, &n)
 		blocks[block] += n
-	}
-	return blocks, rows.Err()
+		return err
+	})
+	return blocks, err
 }
 
 // Failures yields the requests of a scope that have no answer. It ends after the first error.
 func (db *Rollouts) Failures(ctx context.Context, scope Scope) iter.Seq2[Failed, error] {
-	return each(ctx, db, "failures", func(tx *sql.Tx, yield func(Failed) bool) error {
+	return each(ctx, db, "failures", func(tx *sql.Tx, yield func(Failed) error) error {
 		of, err := findScope(ctx, tx, scope)
 		if err != nil || of.id == 0 {
 			return err
 		}
-		rows, err := tx.QueryContext(ctx, `SELECT p.hash, f.run, f.seed, f.class, f.error, f.again, f.digest
-			FROM failure f JOIN problem p ON p.id = f.problem WHERE f.scope = ?`, of.id)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
 		var hash sql.RawBytes
 		var buf fields
-		for rows.Next() {
+		return scan(ctx, tx, `SELECT p.hash, f.run, f.seed, f.class, f.error, f.again, f.digest
+			FROM failure f JOIN problem p ON p.id = f.problem WHERE f.scope = ?`, []any{of.id}, func(rows *sql.Rows) error {
 			var f Failed
 			var seed, digest int64
 			if err := rows.Scan(&hash, &f.Key.Run, &seed, &f.Class, &f.Error, &f.Again, &digest); err != nil {
@@ -176,11 +161,8 @@ func (db *Rollouts) Failures(ctx context.Context, scope Scope) iter.Seq2[Failed,
 			if f.digest(buf, of.digest) != digest {
 				return damaged("the failure of model %s on problem %x, run %d,", scope.Model, f.Key.Problem, f.Key.Run)
 			}
-			if !yield(f) {
-				return nil
-			}
-		}
-		return rows.Err()
+			return yield(f)
+		})
 	})
 }
 
@@ -192,7 +174,7 @@ func (db *Rollouts) Response(ctx context.Context, id RolloutID) (string, error) 
 
 // Texts returns the text of one rollout and the thinking that was sent apart from it.
 func (db *Rollouts) Texts(ctx context.Context, id RolloutID) (response, reasoning string, err error) {
-	for a, err := range each(ctx, db, fmt.Sprintf("response %d", id), func(tx *sql.Tx, yield func(text) bool) error {
+	for a, err := range each(ctx, db, fmt.Sprintf("response %d", id), func(tx *sql.Tx, yield func(text) error) error {
 		texts, err := db.texts(ctx, tx, id.block())
 		if err != nil {
 			return err
@@ -201,8 +183,7 @@ func (db *Rollouts) Texts(ctx context.Context, id RolloutID) (response, reasonin
 		if !ok {
 			return errors.New("no rollout has this id")
 		}
-		yield(t)
-		return nil
+		return yield(t)
 	}) {
 		return a.response, a.reasoning, err
 	}
@@ -229,25 +210,21 @@ func (db *Rollouts) texts(ctx context.Context, q querier, block int64) (map[int]
 	} else if !errors.Is(err, sql.ErrNoRows) {
 		return nil, err
 	}
-	rows, err := q.QueryContext(ctx, "SELECT id, response, reasoning, digest FROM unpacked WHERE id BETWEEN ? AND ?", int64(idOf(block, 0)), int64(idOf(block, blockRows-1)))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	err = scan(ctx, q, "SELECT id, response, reasoning, digest FROM unpacked WHERE id BETWEEN ? AND ?", []any{int64(idOf(block, 0)), int64(idOf(block, blockRows-1))}, func(rows *sql.Rows) error {
 		var id RolloutID
 		var response, reasoning []byte
 		var digest int64
 		if err := rows.Scan(&id, &response, &reasoning, &digest); err != nil {
-			return nil, err
+			return err
 		}
 		t := text{string(response), string(reasoning)}
 		if digestOfText(t.response, t.reasoning) != digest {
-			return nil, damaged("the text of rollout %d", id)
+			return damaged("the text of rollout %d", id)
 		}
 		out[id.pos()] = t
-	}
-	return out, rows.Err()
+		return nil
+	})
+	return out, err
 }
 
 // reader reads texts in the order of their ids, each block once.
@@ -288,22 +265,17 @@ type Answer struct {
 // that each block is decompressed once. It may be used to grade again while PutVerdicts files the grades. It ends after
 // the first error.
 func (db *Rollouts) Responses(ctx context.Context, scope Scope) iter.Seq2[Answer, error] {
-	return each(ctx, db, "responses", func(tx *sql.Tx, yield func(Answer) bool) error {
+	return each(ctx, db, "responses", func(tx *sql.Tx, yield func(Answer) error) error {
 		of, err := findScope(ctx, tx, scope)
 		if err != nil || of.id == 0 {
 			return err
 		}
-		rows, err := tx.QueryContext(ctx, `
-			SELECT p.hash, r.run, r.seed, r.id, r.finish, r.tokens_in, r.tokens_out, r.text, r.digest
-			FROM rollout r JOIN problem p ON p.id = r.problem WHERE r.scope = ? ORDER BY r.id`, of.id)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
 		var hash sql.RawBytes
 		var buf fields
 		texts := reader{db: db, tx: tx}
-		for rows.Next() {
+		return scan(ctx, tx, `
+			SELECT p.hash, r.run, r.seed, r.id, r.finish, r.tokens_in, r.tokens_out, r.text, r.digest
+			FROM rollout r JOIN problem p ON p.id = r.problem WHERE r.scope = ? ORDER BY r.id`, []any{of.id}, func(rows *sql.Rows) error {
 			var s Stored
 			var seed, digest int64
 			if err := rows.Scan(&hash, &s.Key.Run, &seed, &s.ID, &s.Finish, &s.In, &s.Out, &s.text, &digest); err != nil {
@@ -318,11 +290,8 @@ func (db *Rollouts) Responses(ctx context.Context, scope Scope) iter.Seq2[Answer
 			if err != nil {
 				return err
 			}
-			if !yield(Answer{s.ID, s.Key, s.Finish, s.In, s.Out, t.response, t.reasoning}) {
-				return nil
-			}
-		}
-		return rows.Err()
+			return yield(Answer{s.ID, s.Key, s.Finish, s.In, s.Out, t.response, t.reasoning})
+		})
 	})
 }
 

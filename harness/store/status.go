@@ -18,25 +18,20 @@ import (
 // Attempts yields every attempt in the order in which they began. It ends after the first error, which is ErrDamaged where a row
 // is not what was written.
 func (db *Rollouts) Attempts(ctx context.Context) iter.Seq2[StoredAttempt, error] {
-	return each(ctx, db, "attempts", func(tx *sql.Tx, yield func(StoredAttempt) bool) error {
+	return each(ctx, db, "attempts", func(tx *sql.Tx, yield func(StoredAttempt) error) error {
 		return attempts(ctx, tx, "ORDER BY a.id", yield)
 	})
 }
 
 // attempts reads the attempts that a clause selects.
-func attempts(ctx context.Context, q querier, clause string, yield func(StoredAttempt) bool) error {
-	rows, err := q.QueryContext(ctx, `
-		SELECT a.id, coalesce(a.process, 0), a.scope, s.params, s.digest, p.hash, a.run, a.seed, v.url, a.began, a.most_in, a.most_out, a.most_usd,
-			a.ended, a.class, a.error, a.tokens_in, a.tokens_out, a.usd, a.estimated, a.digest
-		FROM attempt a JOIN scope s ON s.id = a.scope JOIN problem p ON p.id = a.problem JOIN server v ON v.id = a.server `+clause)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
+func attempts(ctx context.Context, q querier, clause string, yield func(StoredAttempt) error) error {
 	var params, hash sql.RawBytes
 	var buf fields
 	scopes := readScopes{}
-	for rows.Next() {
+	return scan(ctx, q, `
+		SELECT a.id, coalesce(a.process, 0), a.scope, s.params, s.digest, p.hash, a.run, a.seed, v.url, a.began, a.most_in, a.most_out, a.most_usd,
+			a.ended, a.class, a.error, a.tokens_in, a.tokens_out, a.usd, a.estimated, a.digest
+		FROM attempt a JOIN scope s ON s.id = a.scope JOIN problem p ON p.id = a.problem JOIN server v ON v.id = a.server `+clause, nil, func(rows *sql.Rows) error {
 		var a StoredAttempt
 		var scope, of, seed, began, digest int64
 		var ended sql.NullInt64
@@ -44,6 +39,7 @@ func attempts(ctx context.Context, q querier, clause string, yield func(StoredAt
 			&ended, &a.Class, &a.Error, &a.Spent.In, &a.Spent.Out, &a.Spent.USD, &a.Estimated, &digest); err != nil {
 			return err
 		}
+		var err error
 		if a.Scope, err = scopes.read(scope, params); err != nil {
 			return err
 		}
@@ -55,25 +51,23 @@ func attempts(ctx context.Context, q querier, clause string, yield func(StoredAt
 		if ended.Valid {
 			a.Ended = time.UnixMilli(ended.Int64)
 		}
-		if !yield(a) {
-			return nil
-		}
-	}
-	return rows.Err()
+		return yield(a)
+	})
 }
 
 // Pace is how many seconds an attempt of a scope took that was answered, on average over the last thousand; ok is false if there
 // is none. Of what was imported nobody knows how long it took.
 func (db *Rollouts) Pace(ctx context.Context, scope Scope) (seconds float64, ok bool, err error) {
-	for s, err := range each(ctx, db, "pace", func(tx *sql.Tx, yield func(sql.NullFloat64) bool) error {
+	for s, err := range each(ctx, db, "pace", func(tx *sql.Tx, yield func(sql.NullFloat64) error) error {
 		of, err := findScope(ctx, tx, scope)
 		if err != nil {
 			return err
 		}
 		var ms sql.NullFloat64
-		err = tx.QueryRowContext(ctx, `SELECT avg(took) FROM (SELECT ended - began AS took FROM attempt WHERE scope = ? AND class = ? AND ended > began ORDER BY id DESC LIMIT 1000)`, of.id, AnsweredClass).Scan(&ms)
-		yield(ms)
-		return err
+		if err := tx.QueryRowContext(ctx, `SELECT avg(took) FROM (SELECT ended - began AS took FROM attempt WHERE scope = ? AND class = ? AND ended > began ORDER BY id DESC LIMIT 1000)`, of.id, AnsweredClass).Scan(&ms); err != nil {
+			return err
+		}
+		return yield(ms)
 	}) {
 		return s.Float64 / 1000, s.Valid, err
 	}
@@ -82,7 +76,7 @@ func (db *Rollouts) Pace(ctx context.Context, scope Scope) (seconds float64, ok 
 
 // Counted counts the answers of a scope, and those whose tokens were counted here, since the server did not say.
 func (db *Rollouts) Counted(ctx context.Context, scope Scope) (answers, here int64, err error) {
-	for _, err := range each(ctx, db, "counted tokens", func(tx *sql.Tx, yield func(struct{}) bool) error {
+	for _, err := range each(ctx, db, "counted tokens", func(tx *sql.Tx, yield func(struct{}) error) error {
 		of, err := findScope(ctx, tx, scope)
 		if err != nil {
 			return err
@@ -97,7 +91,7 @@ func (db *Rollouts) Counted(ctx context.Context, scope Scope) (answers, here int
 // Repeated counts the answers of a scope, and those whose text an answer to the same problem has that came before, byte for byte. It
 // reads every row, about two seconds a million.
 func (db *Rollouts) Repeated(ctx context.Context, scope Scope) (answers, repeated int64, err error) {
-	for _, err := range each(ctx, db, "repeated answers", func(tx *sql.Tx, yield func(struct{}) bool) error {
+	for _, err := range each(ctx, db, "repeated answers", func(tx *sql.Tx, yield func(struct{}) error) error {
 		of, err := findScope(ctx, tx, scope)
 		if err != nil {
 			return err
@@ -162,7 +156,7 @@ func ReadStatus(ctx context.Context, root string) (*Status, error) {
 		return nil, err
 	}
 	defer db.Close()
-	for _, err := range each(ctx, db, "status", func(tx *sql.Tx, yield func(struct{}) bool) error { return st.read(ctx, tx) }) {
+	for _, err := range each(ctx, db, "status", func(tx *sql.Tx, yield func(struct{}) error) error { return st.read(ctx, tx) }) {
 		return nil, err
 	}
 	return st, nil
@@ -278,7 +272,7 @@ func (st *Status) read(ctx context.Context, tx *sql.Tx) error {
 		}
 	}
 	running := st.Holder != nil && (st.Run == nil || st.Run.PID == st.Holder.PID)
-	err = attempts(ctx, tx, "WHERE a.ended IS NULL", func(a StoredAttempt) bool {
+	err = attempts(ctx, tx, "WHERE a.ended IS NULL", func(a StoredAttempt) error {
 		s := at[a.Scope]
 		s.Bound.Add(a.Most)
 		if running && a.Process == process {
@@ -289,7 +283,7 @@ func (st *Status) read(ctx context.Context, tx *sql.Tx) error {
 		} else {
 			s.Lost++
 		}
-		return true
+		return nil
 	})
 	for _, id := range slices.Sorted(maps.Keys(of)) {
 		st.Scopes = append(st.Scopes, *of[id])

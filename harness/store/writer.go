@@ -141,21 +141,14 @@ func (w *writer) prepare(ctx context.Context) error {
 		return err
 	}
 	w.nextAttempt.Store(next)
-	rows, err := w.conn.QueryContext(ctx, `SELECT scope, max(id) / ?, max(id) % ? + 1, count(*), sum(length(response) + length(reasoning))
-		FROM unpacked GROUP BY scope`, blockRows, blockRows)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
+	if err := scan(ctx, w.conn, `SELECT scope, max(id) / ?, max(id) % ? + 1, count(*), sum(length(response) + length(reasoning))
+		FROM unpacked GROUP BY scope`, []any{blockRows, blockRows}, func(rows *sql.Rows) error {
 		var scope int64
 		var o openBlock
-		if err := rows.Scan(&scope, &o.block, &o.next, &o.rows, &o.bytes); err != nil {
-			return err
-		}
+		err := rows.Scan(&scope, &o.block, &o.next, &o.rows, &o.bytes)
 		w.open[scope] = o
-	}
-	if err := rows.Err(); err != nil {
+		return err
+	}); err != nil {
 		return err
 	}
 	for _, p := range []struct {
@@ -191,10 +184,11 @@ func (w *writer) prepare(ctx context.Context) error {
 			"ON CONFLICT DO UPDATE SET attempts = attempts + excluded.attempts, tokens_in = tokens_in + excluded.tokens_in, " +
 			"tokens_out = tokens_out + excluded.tokens_out, usd = usd + excluded.usd, estimated = estimated + excluded.estimated"},
 	} {
-		if *p.stmt, err = w.conn.PrepareContext(ctx, p.query); err != nil {
+		stmt, err := w.conn.PrepareContext(ctx, p.query)
+		if err != nil {
 			return err
 		}
-		w.prepared = append(w.prepared, *p.stmt)
+		*p.stmt, w.prepared = stmt, append(w.prepared, stmt)
 	}
 	return nil
 }
