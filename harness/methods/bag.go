@@ -39,12 +39,9 @@ const bagChosen = "Bag of embeddings: settings chosen on the questions of pool q
 
 func newBag(s Setup) (routing.Method, error) {
 	b := &bag{Hidden: 32, Epochs: 15, Batch: 128, LR: 0.003, Decay: 1e-3, Dropout: 0.2, L2: predict.PenaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), fits: s.Fits}
-	if err := spec.DecodeParams(s.Method, b); err != nil {
-		return nil, err
-	}
-	b.L2 = predict.Penalties(b.L2)
 	var err error
-	b.reading, err = s.reads(&b.Features)
+	b.reading, err = s.decode(b, &b.Features)
+	b.L2 = predict.Penalties(b.L2)
 	return b, err
 }
 

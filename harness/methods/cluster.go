@@ -8,7 +8,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
-	"github.com/entrorouter/entrorouter/harness/parallel"
+	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -29,11 +29,8 @@ type cluster struct {
 
 func newCluster(s Setup) (routing.Method, error) {
 	c := &cluster{Clusters: 32, Alpha: 1, Features: s.textFeatures(spec.ReadWords)}
-	if err := spec.DecodeParams(s.Method, c); err != nil {
-		return nil, err
-	}
 	var err error
-	c.reading, err = s.reads(&c.Features)
+	c.reading, err = s.decode(c, &c.Features)
 	return c, err
 }
 
@@ -96,16 +93,10 @@ type clustered struct {
 }
 
 func (c *cluster) router(of clustered) (routing.Router, error) {
-	r := predict.NewRouter(len(of.Pass[0]), alphaKnobs(), func(ctx context.Context, texts []string) ([]predict.Scores, error) {
-		rows, err := of.Features.Directions(ctx, texts)
-		if err != nil {
-			return nil, err
-		}
-		return parallel.Map(ctx, len(rows), func(i int) predict.Scores {
-			g, _ := of.Nearest(rows[i])
-			return predict.Scores{Pass: of.Pass[g], USD: of.USD[g]}
-		})
-	}, balanced)
+	r := predict.NewRouter(len(of.Pass[0]), alphaKnobs(), byDirection(of.Features, func(row policy.Row, _ string) predict.Scores {
+		g, _ := of.Nearest(row)
+		return predict.Scores{Pass: of.Pass[g], USD: of.USD[g]}
+	}), balanced)
 	r.SetKnob(c.Alpha)
 	return r, nil
 }

@@ -35,12 +35,9 @@ const difficultyChosen = "Difficulty: form and features, not penalties, chosen i
 
 func newDifficulty(s Setup) (routing.Method, error) {
 	d := &difficulty{L2: predict.PenaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), fits: s.Fits}
-	if err := spec.DecodeParams(s.Method, d); err != nil {
-		return nil, err
-	}
-	d.L2 = predict.Penalties(d.L2)
 	var err error
-	d.reading, err = s.reads(&d.Features)
+	d.reading, err = s.decode(d, &d.Features)
+	d.L2 = predict.Penalties(d.L2)
 	return d, err
 }
 

@@ -62,11 +62,8 @@ func newEntroPlus(s Setup, build builder) (routing.Method, error) {
 		Knobs:  s.twoStages(),
 		Lambda: 0.065, Prior: ShrinkagePrior, Cost: "query", StrongestKappa: "measured", Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), PolicyFeatures: s.Spec.Features, fits: s.Fits,
 	}
-	if err := spec.DecodeParams(s.Method, e); err != nil {
-		return nil, err
-	}
 	var err error
-	if e.reading, err = s.reads(&e.Features); err != nil {
+	if e.reading, err = s.decode(e, &e.Features); err != nil {
 		return nil, err
 	}
 	if len(e.Starts) > 0 {

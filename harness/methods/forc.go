@@ -62,14 +62,11 @@ type forc struct {
 
 func newFORC(s Setup) (routing.Method, error) {
 	f := &forc{Strategy: "threshold", Threshold: 0.5, AllWrong: "biggest", Multiple: "cheapest", Share: 0.5, Cost: "mean", L2: predict.PenaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), Bins: 10, fits: s.Fits}
-	if err := spec.DecodeParams(s.Method, f); err != nil {
+	var err error
+	if f.reading, err = s.decode(f, &f.Features); err != nil {
 		return nil, err
 	}
 	f.L2 = predict.Penalties(f.L2)
-	var err error
-	if f.reading, err = s.reads(&f.Features); err != nil {
-		return nil, err
-	}
 	switch {
 	case f.Pihat == "" && f.PihatSum != "":
 		return nil, paramFault(s.Method, "pihat_sha256", "set without pihat; name the file")

@@ -41,13 +41,10 @@ type knn struct {
 
 func newKNN(s Setup) (routing.Method, error) {
 	k := &knn{K: []int{10, 20, 40, 80, 160}, Prior: 2, Most: 4000, Features: s.textFeatures(spec.ReadWords), fits: s.Fits}
-	if err := spec.DecodeParams(s.Method, k); err != nil {
-		return nil, err
-	}
+	var err error
+	k.reading, err = s.decode(k, &k.Features)
 	slices.Sort(k.K)
 	k.K = slices.Compact(k.K)
-	var err error
-	k.reading, err = s.reads(&k.Features)
 	return k, err
 }
 
@@ -137,21 +134,14 @@ func (k *knn) neighbours(of neighbourhood, rows []policy.Row) neighbours {
 	return neighbours{prior: k.Prior, known: of.Known, index: learn.NewIndex(rows), usd: of.USD, pass: of.Pass, scored: new(predict.Memory)}
 }
 
-// limit implements limited.
 // router decides by the nearest.
 func (k *knn) router(r neighbours, of neighbourhood) routing.Router {
 	if k.Guard == 0 {
 		return r.useful(of)
 	}
-	guarded := predict.NewRouter(len(r.usd), guardKnobs(), func(ctx context.Context, texts []string) ([]predict.Scores, error) {
-		rows, err := of.Features.Directions(ctx, texts)
-		if err != nil {
-			return nil, err
-		}
-		return parallel.Map(ctx, len(rows), func(i int) predict.Scores {
-			return predict.Scores{Pass: r.worse(r.nearest(rows[i], texts[i], 0, of.K))}
-		})
-	}, func(s predict.Scores, z float64) int {
+	guarded := predict.NewRouter(len(r.usd), guardKnobs(), byDirection(of.Features, func(row policy.Row, text string) predict.Scores {
+		return predict.Scores{Pass: r.worse(r.nearest(row, text, 0, of.K))}
+	}), func(s predict.Scores, z float64) int {
 		return slices.IndexFunc(s.Pass, func(worse float64) bool { return worse <= z })
 	})
 	guarded.SetKnob(k.Guard)
@@ -201,15 +191,9 @@ func (r neighbours) worse(near []learn.Neighbour) []float64 {
 
 // useful is a utility router by the nearest.
 func (r neighbours) useful(of neighbourhood) routing.Router {
-	return predict.NewUtility(len(r.usd), predict.DollarUnit(r.usd), r.scored.Predictor(func(ctx context.Context, texts []string) ([]predict.Scores, error) {
-		rows, err := of.Features.Directions(ctx, texts)
-		if err != nil {
-			return nil, err
-		}
-		return parallel.Map(ctx, len(rows), func(i int) predict.Scores {
-			return r.scores(r.nearest(rows[i], texts[i], 0, of.K), of.K)
-		})
-	}))
+	return predict.NewUtility(len(r.usd), predict.DollarUnit(r.usd), r.scored.Predictor(byDirection(of.Features, func(row policy.Row, text string) predict.Scores {
+		return r.scores(r.nearest(row, text, 0, of.K), of.K)
+	})))
 }
 
 // choose returns the k of the grid with the least log loss, summed over the experts, on the first fifth of the rows

@@ -36,12 +36,9 @@ type logistic struct {
 
 func newLogistic(s Setup) (routing.Method, error) {
 	l := &logistic{L2: predict.PenaltyGrid(), Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), Cost: "predicted", fits: s.Fits}
-	if err := spec.DecodeParams(s.Method, l); err != nil {
-		return nil, err
-	}
-	l.L2 = predict.Penalties(l.L2)
 	var err error
-	l.reading, err = s.reads(&l.Features)
+	l.reading, err = s.decode(l, &l.Features)
+	l.L2 = predict.Penalties(l.L2)
 	return l, err
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/parallel"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -36,8 +37,24 @@ func defaultFeatures(read []string, words spec.Words) spec.Features {
 	return spec.Features{Read: read, Words: words, Characters: spec.Characters{Buckets: 16384, Shortest: 2, Longest: 5}}
 }
 
-// reads is readsOf the parameter that most rows have.
-func (s Setup) reads(f *spec.Features) (features.Reading, error) { return s.readsOf("features", f) }
+// decode lays a row's parameters over its defaults in into, and returns how it reads texts: by the features that are one of them.
+func (s Setup) decode(into any, f *spec.Features) (features.Reading, error) {
+	if err := spec.DecodeParams(s.Method, into); err != nil {
+		return features.Reading{}, err
+	}
+	return s.readsOf("features", f)
+}
+
+// byDirection has scores of texts, each from its direction.
+func byDirection(of features.Set, scores func(row policy.Row, text string) predict.Scores) predict.Predictor {
+	return func(ctx context.Context, texts []string) ([]predict.Scores, error) {
+		rows, err := of.Directions(ctx, texts)
+		if err != nil {
+			return nil, err
+		}
+		return parallel.Map(ctx, len(rows), func(i int) predict.Scores { return scores(rows[i], texts[i]) })
+	}
+}
 
 // readsOf checks the features that a row's parameter left, and leaves in them what its recipe says: what is read alone, with the checksum of
 // a file. No file is read while a spec is only checked.

@@ -66,11 +66,8 @@ func newRouteLLM(s Setup) (routing.Method, error) {
 	if s.Spec.Features.Words.Buckets == 0 {
 		r.Features.Words.Buckets = 256
 	}
-	if err := spec.DecodeParams(s.Method, r); err != nil {
-		return nil, err
-	}
 	var err error
-	if r.reading, err = s.reads(&r.Features); err != nil {
+	if r.reading, err = s.decode(r, &r.Features); err != nil {
 		return nil, err
 	}
 	switch {

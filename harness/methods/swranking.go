@@ -41,11 +41,8 @@ const certainShare = 1e-6
 
 func newSWRanking(s Setup) (routing.Method, error) {
 	r := &swRanking{Share: 0.5, Strongest: s.Spec.Targets.Strongest, Most: 4000, Features: s.textFeatures(spec.ReadWords)}
-	if err := spec.DecodeParams(s.Method, r); err != nil {
-		return nil, err
-	}
 	var err error
-	r.reading, err = s.reads(&r.Features)
+	r.reading, err = s.decode(r, &r.Features)
 	return r, err
 }
 
@@ -68,7 +65,8 @@ func (r *swRanking) Fit(ctx context.Context, train routing.TrainSet, work routin
 	for _, e := range c.Examples[:len(c.Rows)] {
 		of.Texts, of.Pass = append(of.Texts, e.Problem.Text), append(of.Pass, e.Kappa)
 	}
-	chances, err := parallel.Map(ctx, len(c.Rows), newArena(of, c.Rows).chanceOf(c.Rows, of.Texts))
+	a := newArena(of, c.Rows)
+	chances, err := parallel.Map(ctx, len(c.Rows), func(i int) float64 { return a.chance(c.Rows[i], of.Texts[i]) })
 	if err != nil {
 		return nil, err
 	}
@@ -180,23 +178,16 @@ func (a *arena) shares(row policy.Row, text string) []float64 {
 	return sums
 }
 
-// chanceOf returns the strongest expert's chance to win against the cheapest on every text.
-func (a *arena) chanceOf(rows []policy.Row, texts []string) func(i int) float64 {
-	return func(i int) float64 {
-		ratings := learn.Ratings(a.experts, a.shares(rows[i], texts[i]))
-		return learn.Sigmoid(ratings[a.strongest] - ratings[0])
-	}
+// chance is the strongest expert's to win against the cheapest on a text.
+func (a *arena) chance(row policy.Row, text string) float64 {
+	ratings := learn.Ratings(a.experts, a.shares(row, text))
+	return learn.Sigmoid(ratings[a.strongest] - ratings[0])
 }
 
 func (a *arena) router(of battles) routing.Router {
-	r := predict.NewRouter(a.experts, of.Knobs, func(ctx context.Context, texts []string) ([]predict.Scores, error) {
-		rows, err := of.Features.Directions(ctx, texts)
-		if err != nil {
-			return nil, err
-		}
-		chance := a.chanceOf(rows, texts)
-		return parallel.Map(ctx, len(rows), func(i int) predict.Scores { return predict.Scores{Pass: []float64{chance(i)}} })
-	}, func(s predict.Scores, knob float64) int {
+	r := predict.NewRouter(a.experts, of.Knobs, byDirection(of.Features, func(row policy.Row, text string) predict.Scores {
+		return predict.Scores{Pass: []float64{a.chance(row, text)}}
+	}), func(s predict.Scores, knob float64) int {
 		if s.Pass[0] >= knob {
 			return of.Strongest
 		}

@@ -26,14 +26,13 @@ func theQuestion() policy.Row { return policy.Row{IDs: []int32{0}, Values: []flo
 func TestRankingOfTwoExpertsByHand(t *testing.T) {
 	pass := [][]float64{{0.2, 0.8}, {1, 0.6}, {0.4, 0.4}}
 	a, _ := compared(1, pass, []policy.Row{along(0.8), along(0.4), along(0)})
-	got := a.chanceOf([]policy.Row{theQuestion(), {}}, []string{"new", "another"})
-	if want := (10 + 0.5) / (10 + math.Sqrt(10) + 1); math.Abs(got(0)-want) > 1e-9 {
-		t.Errorf("the dear expert's chance is %v, want %v", got(0), want)
+	if got, want := a.chance(theQuestion(), "new"), (10+0.5)/(10+math.Sqrt(10)+1); math.Abs(got-want) > 1e-9 {
+		t.Errorf("the dear expert's chance is %v, want %v", got, want)
 	}
-	if math.Abs(got(1)-0.5) > 1e-9 { // one win, one loss, one tie
-		t.Errorf("with nothing in common its chance is %v, want 0.5", got(1))
+	if got := a.chance(policy.Row{}, "another"); math.Abs(got-0.5) > 1e-9 { // one win, one loss, one tie
+		t.Errorf("with nothing in common its chance is %v, want 0.5", got)
 	}
-	if got := a.chanceOf([]policy.Row{theQuestion()}, []string{"p0"})(0); math.Abs(got-0.5/11) > 1e-9 { // the nearest is then the second
+	if got := a.chance(theQuestion(), "p0"); math.Abs(got-0.5/11) > 1e-9 { // the nearest is then the second
 		t.Errorf("of the first problem itself its chance is %v, want %v", got, 0.5/11)
 	}
 }
@@ -43,18 +42,18 @@ func TestOppositeTextsCountLeast(t *testing.T) {
 	back := policy.Row{IDs: []int32{0}, Values: []float32{-0.4}}
 	a, _ := compared(1, [][]float64{{0.2, 0.8}, {1, 0.6}}, []policy.Row{along(0.8), back})
 	want := 10 / (10 + math.Pow(10, -0.5))
-	if got := a.chanceOf([]policy.Row{theQuestion()}, []string{"new"})(0); math.Abs(got-want) > 1e-6 {
+	if got := a.chance(theQuestion(), "new"); math.Abs(got-want) > 1e-6 {
 		t.Errorf("the dear expert's chance is %v, want %v", got, want)
 	}
 }
 
 func TestAnExpertThatNeverLosesHasAFiniteRating(t *testing.T) {
 	a, _ := compared(1, [][]float64{{0, 1}, {0, 1}}, []policy.Row{along(0.8), along(0.4)})
-	if got := a.chanceOf([]policy.Row{theQuestion()}, []string{"new"})(0); math.Abs(got-(1-certainShare)) > 1e-9 {
+	if got := a.chance(theQuestion(), "new"); math.Abs(got-(1-certainShare)) > 1e-9 {
 		t.Errorf("its chance is %v, want %v", got, 1-certainShare)
 	}
 	a, texts := compared(1, [][]float64{{0, 1}}, []policy.Row{along(0.8)})
-	if got := a.chanceOf([]policy.Row{theQuestion()}, texts)(0); got != 0.5 {
+	if got := a.chance(theQuestion(), texts[0]); got != 0.5 {
 		t.Errorf("where nothing is left to compare its chance is %v, want 0.5", got)
 	}
 }
