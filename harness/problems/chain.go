@@ -3,6 +3,7 @@
 package problems
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -28,6 +29,30 @@ type link struct {
 	name  string
 	upTo  int64
 	write func(d *draft, v int64) (phrase string, out int64)
+}
+
+// quotient is a link to how often a number goes into the running value, remainder to what it leaves. The phrase has %d for the number.
+func quotient(name, phrase string) link {
+	return link{name, maxValue, func(d *draft, v int64) (string, int64) {
+		k := d.sizeUpTo(max(3, v/2))
+		return fmt.Sprintf(phrase, k), v / k
+	}}
+}
+
+func remainder(name, phrase string) link {
+	return link{name, maxValue, func(d *draft, v int64) (string, int64) {
+		k := d.sizeUpTo(max(3, v-1))
+		return fmt.Sprintf(phrase, k), v % k
+	}}
+}
+
+// mixed is a link to a measure in small units, so many of which are one of the large units that the running value counts: those of
+// both. The phrase has %d for the small ones.
+func mixed(name string, upTo, units int64, phrase string) link {
+	return link{name, upTo, func(d *draft, v int64) (string, int64) {
+		p := d.between(2, units-1)
+		return fmt.Sprintf(phrase, p), units*v + p
+	}}
 }
 
 // final is the last step of a chain: a question about the running value.

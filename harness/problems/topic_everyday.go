@@ -41,14 +41,8 @@ func logic() *topic {
 				p := d.size()
 				return fmt.Sprintf("the number of integers $x$ with $1 \\le x \\le 2 \\cdot @ + %[1]d$ for which exactly one of the statements $x \\le @ + %[1]d$ and $x > @$ is true", p), 2 * v
 			}},
-			{"contrapositive", maxValue, func(d *draft, v int64) (string, int64) {
-				k := d.sizeUpTo(max(3, v/2))
-				return fmt.Sprintf("the number of integers from $1$ to $@$ that refute the claim \"no positive integer up to $@$ is a multiple of $%d$\"", k), v / k
-			}},
-			{"rotation", maxValue, func(d *draft, v int64) (string, int64) {
-				k := d.sizeUpTo(max(3, v-1))
-				return fmt.Sprintf("the number of envoys without a table when $@$ envoys sit down at full tables of exactly $%d$ until no further table can be filled", k), v % k
-			}},
+			quotient("contrapositive", "the number of integers from $1$ to $@$ that refute the claim \"no positive integer up to $@$ is a multiple of $%d$\""),
+			remainder("rotation", "the number of envoys without a table when $@$ envoys sit down at full tables of exactly $%d$ until no further table can be filled"),
 			{"quantifier", maxValue / 20, func(d *draft, v int64) (string, int64) {
 				k := d.few()
 				return fmt.Sprintf("the smallest size of an assembly in which, whatever the votes for $@$ candidates, some candidate must get at least $%d$ votes, everybody voting once", k), (k-1)*v + 1
@@ -96,14 +90,8 @@ func finance() *topic {
 				r := d.between(5, 60)
 				return fmt.Sprintf("the sum (cents) payable on an invoice of $100 \\cdot @$ cents less a discount of $%d\\%%$", r), (100 - r) * v
 			}},
-			{"shares", maxValue, func(d *draft, v int64) (string, int64) {
-				p := d.sizeUpTo(max(3, v/2))
-				return fmt.Sprintf("the number of whole shares at $%d$ dollars each that a client with $@$ dollars can afford", p), v / p
-			}},
-			{"idle cash", maxValue, func(d *draft, v int64) (string, int64) {
-				p := d.sizeUpTo(max(3, v-1))
-				return fmt.Sprintf("the cash (dollars) left idle after $@$ dollars went as far as possible into certificates of $%d$ dollars each", p), v % p
-			}},
+			quotient("shares", "the number of whole shares at $%d$ dollars each that a client with $@$ dollars can afford"),
+			remainder("idle cash", "the cash (dollars) left idle after $@$ dollars went as far as possible into certificates of $%d$ dollars each"),
 			{"profit", maxValue / 10_000_000, func(d *draft, v int64) (string, int64) {
 				k, p := d.size(), d.size()
 				return fmt.Sprintf("the profit (dollars) on $%d$ shares bought at $%d$ dollars and sold at $%d + @$ dollars each", k, p, p), k * v
@@ -150,18 +138,9 @@ func units() *topic {
 			"Old and new measures are mixed in this inventory.",
 		},
 		links: []link{
-			{"seconds", maxValue / 120, func(d *draft, v int64) (string, int64) {
-				p := d.between(2, 59)
-				return fmt.Sprintf("the number of seconds in $@$ minutes and $%d$ seconds", p), 60*v + p
-			}},
-			{"inches", maxValue / 20, func(d *draft, v int64) (string, int64) {
-				p := d.between(2, 11)
-				return fmt.Sprintf("the length in inches of a plank of $@$ feet and $%d$ inches, at $12$ inches a foot", p), 12*v + p
-			}},
-			{"grams", maxValue / 2000, func(d *draft, v int64) (string, int64) {
-				p := d.between(2, 999)
-				return fmt.Sprintf("the mass in grams of a parcel of $@$ kilograms and $%d$ grams", p), 1000*v + p
-			}},
+			mixed("seconds", maxValue/120, 60, "the number of seconds in $@$ minutes and $%d$ seconds"),
+			mixed("inches", maxValue/20, 12, "the length in inches of a plank of $@$ feet and $%d$ inches, at $12$ inches a foot"),
+			mixed("grams", maxValue/2000, 1000, "the mass in grams of a parcel of $@$ kilograms and $%d$ grams"),
 			{"whole hours", maxValue / 2, func(d *draft, v int64) (string, int64) {
 				n, tex := d.grow(v, maxValue)
 				return fmt.Sprintf("the number of complete hours contained in $%s$ minutes", tex), n / 60
@@ -178,10 +157,7 @@ func units() *topic {
 				k := d.few()
 				return fmt.Sprintf("the distance in metres that a train covers in $%d$ minutes at a steady speed of $@$ kilometres a minute", k), 1000 * k * v
 			}},
-			{"drums", maxValue, func(d *draft, v int64) (string, int64) {
-				k := d.sizeUpTo(max(3, v/2))
-				return fmt.Sprintf("the number of full drums of $%d$ litres in a cargo of $@$ litres", k), v / k
-			}},
+			quotient("drums", "the number of full drums of $%d$ litres in a cargo of $@$ litres"),
 		},
 		finals: []final{
 			{"metres a second", maxValue, func(d *draft, v int64) (string, answer) {
@@ -231,10 +207,7 @@ func dates() *topic {
 			"The almanac lists Sundays and full moons.",
 		},
 		links: []link{
-			{"weeks", maxValue / 20, func(d *draft, v int64) (string, int64) {
-				p := d.between(2, 6)
-				return fmt.Sprintf("the number of days in $@$ weeks and $%d$ days", p), 7*v + p
-			}},
+			mixed("weeks", maxValue/20, 7, "the number of days in $@$ weeks and $%d$ days"),
 			{"full weeks", maxValue / 2, func(d *draft, v int64) (string, int64) {
 				n, tex := d.grow(v, maxValue)
 				return fmt.Sprintf("the number of full weeks in a span of $%s$ days", tex), n / 7
@@ -247,22 +220,13 @@ func dates() *topic {
 				n, tex := d.grow(v, maxValue/20)
 				return fmt.Sprintf("the number of leap years in $4 \\cdot %s$ consecutive years, if every fourth year is a leap year without exception", paren(tex)), n
 			}},
-			{"hours", maxValue / 50, func(d *draft, v int64) (string, int64) {
-				p := d.between(2, 23)
-				return fmt.Sprintf("the number of hours in $@$ days and $%d$ hours", p), 24*v + p
-			}},
+			mixed("hours", maxValue/50, 24, "the number of hours in $@$ days and $%d$ hours"),
 			{"rota", maxValue / 20, func(d *draft, v int64) (string, int64) {
 				k, p := d.few(), d.size()+4
 				return fmt.Sprintf("the shift on duty, counted from $0$, in a rota of $%d$ shifts after $%d \\cdot @$ changes, if shift $0$ is on duty at first", p, k), k * v % p
 			}},
-			{"months", maxValue / 20, func(d *draft, v int64) (string, int64) {
-				p := d.between(2, 11)
-				return fmt.Sprintf("the age in months of a firm founded $@$ years and $%d$ months ago", p), 12*v + p
-			}},
-			{"quarters", maxValue, func(d *draft, v int64) (string, int64) {
-				k := d.sizeUpTo(max(3, v/2))
-				return fmt.Sprintf("the number of completed sprints of $%d$ days after $@$ days of a project", k), v / k
-			}},
+			mixed("months", maxValue/20, 12, "the age in months of a firm founded $@$ years and $%d$ months ago"),
+			quotient("quarters", "the number of completed sprints of $%d$ days after $@$ days of a project"),
 		},
 		finals: []final{
 			{"date", maxValue, func(d *draft, v int64) (string, answer) {

@@ -101,14 +101,8 @@ func chemistry() *topic {
 				p := d.sizeUpTo(max(3, v))
 				return fmt.Sprintf("the volume (mL) reached when $@$ mL of acid are diluted to $%d$ times their volume and $%d$ mL of buffer are then added", k, p), k*v + p
 			}},
-			{"flasks", maxValue, func(d *draft, v int64) (string, int64) {
-				k := d.sizeUpTo(max(3, v/2))
-				return fmt.Sprintf("the number of flasks of $%d$ mL that $@$ mL of solvent fill to the brim", k), v / k
-			}},
-			{"rest", maxValue, func(d *draft, v int64) (string, int64) {
-				k := d.sizeUpTo(max(3, v-1))
-				return fmt.Sprintf("the quantity (mL) that remains once as many ampoules of $%d$ mL as possible have been filled from $@$ mL of serum", k), v % k
-			}},
+			quotient("flasks", "the number of flasks of $%d$ mL that $@$ mL of solvent fill to the brim"),
+			remainder("rest", "the quantity (mL) that remains once as many ampoules of $%d$ mL as possible have been filled from $@$ mL of serum"),
 			{"neutrons", maxValue / 20, func(d *draft, v int64) (string, int64) {
 				return "the total number of neutrons in $@$ atoms of carbon-14, whose atomic number is $6$", 8 * v
 			}},
@@ -177,14 +171,8 @@ func genetics() *topic {
 				k := d.few()
 				return fmt.Sprintf("the number of chromosomes seen in $%d$ body cells of a diploid species whose gametes have $@$ chromosomes each", k), 2 * k * v
 			}},
-			{"litters", maxValue, func(d *draft, v int64) (string, int64) {
-				k := d.sizeUpTo(max(3, v/2))
-				return fmt.Sprintf("the number of full cages when $@$ mice are housed in cages of exactly $%d$", k), v / k
-			}},
-			{"spare", maxValue, func(d *draft, v int64) (string, int64) {
-				k := d.sizeUpTo(max(3, v-1))
-				return fmt.Sprintf("the number of bases left unread at the end of a strand of $@$ bases that a machine reads in complete blocks of $%d$", k), v % k
-			}},
+			quotient("litters", "the number of full cages when $@$ mice are housed in cages of exactly $%d$"),
+			remainder("spare", "the number of bases left unread at the end of a strand of $@$ bases that a machine reads in complete blocks of $%d$"),
 			{"genotypes", 1_000_000, func(d *draft, v int64) (string, int64) {
 				return "the number of different diploid genotypes at one locus with $@$ alleles, the order of the two alleles being irrelevant", v * (v + 1) / 2
 			}},
