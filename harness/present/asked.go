@@ -24,10 +24,7 @@ func (r *Run) paperRows() (rows []report.RowLayout) {
 // askedTable shows what routers that are language models read, write and cost themselves, and how the answers of those that are
 // asked could be read; nil if no row of rows is one.
 func (r *Run) askedTable(name string, rows []report.RowLayout, paper published) (*report.Table, error) {
-	var err error
-	l := report.Layout{
-		Name: name + "-routers", Paper: recomputed, Head: "Router",
-	}
+	l := report.Layout{Name: name + "-routers", Paper: recomputed, Head: "Router"}
 	columns := []report.Column{{Title: "Tokens/query", Unit: units.RouterTokens, Decimals: 1}, {Title: "Experts $/1,000", Unit: metrics.USDPerQuery, Plain: true, Per1000: true}}
 	w := struct {
 		words
@@ -61,13 +58,7 @@ func (r *Run) askedTable(name string, rows []report.RowLayout, paper published) 
 		columns = slices.Insert(columns, 1, report.Column{Title: "ms/query", Unit: units.RouterMS, Decimals: 1, Plain: true})
 	}
 	l.Groups = []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: columns}}
-	if l.Caption, err = caption("routers caption", w); err != nil {
-		return nil, err
-	}
-	if l.Notes, err = notes("routers notes", w); err != nil {
-		return nil, err
-	}
-	t, err := report.Build(l, r.timed(), paper.whole)
+	t, err := build(l, "routers", w, r.timed(), paper.whole)
 	if err != nil {
 		return nil, fmt.Errorf("routers of %s: %w", name, err)
 	}

@@ -14,7 +14,6 @@ import (
 // callsTable shows how often routers that may answer themselves ask experts; nil if no row of rows but the router alone
 // is one.
 func (r *Run) callsTable(name string, rows []report.RowLayout, paper published) (*report.Table, error) {
-	var err error
 	l := report.Layout{
 		Name: name + "-calls", Paper: recomputed, Head: "Router",
 		Groups: []report.GroupLayout{{Title: "All benchmarks", Benchmark: metrics.Average, Paper: metrics.Average, Columns: []report.Column{
@@ -37,14 +36,7 @@ func (r *Run) callsTable(name string, rows []report.RowLayout, paper published) 
 	if alone {
 		return nil, nil
 	}
-	w := ofTable{words: r.words(), Table: name}
-	if l.Caption, err = caption("calls caption", w); err != nil {
-		return nil, err
-	}
-	if l.Notes, err = notes("calls notes", w); err != nil {
-		return nil, err
-	}
-	t, err := report.Build(l, r.Measurements, paper.whole)
+	t, err := build(l, "calls", ofTable{words: r.words(), Table: name}, r.Measurements, paper.whole)
 	if err != nil {
 		return nil, fmt.Errorf("calls of %s: %w", name, err)
 	}

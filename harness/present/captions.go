@@ -56,6 +56,18 @@ func caption(name string, data any) (string, error) {
 	return strings.Join(paragraphs, " "), err
 }
 
+// build sets a table under the caption and over the notes of a name.
+func build(l report.Layout, name string, data any, set, printed *metrics.Set) (*report.Table, error) {
+	var err error
+	if l.Caption, err = caption(name+" caption", data); err != nil {
+		return nil, err
+	}
+	if l.Notes, err = notes(name+" notes", data); err != nil {
+		return nil, err
+	}
+	return report.Build(l, set, printed)
+}
+
 // words is what every template can fill in.
 type words struct {
 	run        *Run

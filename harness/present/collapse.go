@@ -19,15 +19,10 @@ func (r *Run) collapseFigure(o spec.Output, _ published) ([]*report.Figure, erro
 		return nil, fmt.Errorf("%w: a collapse figure needs protocol collapse; spec %s has protocol %s", spec.ErrUsage, r.Spec.Experiment.Name, r.Spec.Experiment.Protocol)
 	}
 	l := report.CollapseLayout{Name: o.File, At: metrics.Decimal(c.Setting.Lambda), ControlsAt: metrics.Decimal(c.Setting.Assimilation)}
-	for _, a := range slices.Sorted(slices.Values(c.Curves)) {
-		l.Curves = append(l.Curves, report.Term{Value: metrics.Decimal(a), Label: metrics.Decimal(a)})
+	for _, a := range decimals(slices.Sorted(slices.Values(c.Curves))) {
+		l.Curves = append(l.Curves, report.Term{Value: a, Label: a})
 	}
-	for _, a := range c.Sweep.Assimilation {
-		l.Assimilation = append(l.Assimilation, metrics.Decimal(a))
-	}
-	for _, lambda := range c.Sweep.Lambda {
-		l.Lambda = append(l.Lambda, metrics.Decimal(lambda))
-	}
+	l.Assimilation, l.Lambda = decimals(c.Sweep.Assimilation), decimals(c.Sweep.Lambda)
 	for _, b := range c.Buckets {
 		l.Buckets = append(l.Buckets, report.Term{Value: b.ID, Label: b.Label})
 	}
@@ -47,6 +42,14 @@ func (r *Run) collapseFigure(o spec.Output, _ published) ([]*report.Figure, erro
 	return one(report.Collapse(l, r.Measurements))
 }
 
+// decimals are numbers as the keys of measurements have them.
+func decimals(numbers []float64) (keys []string) {
+	for _, x := range numbers {
+		keys = append(keys, metrics.Decimal(x))
+	}
+	return keys
+}
+
 // phase is in how many cells of a bucket's diagram calls all but end, on either side of the line where plans begin to pay.
 type phase struct {
 	Bucket string
@@ -62,12 +65,7 @@ func (r *Run) phaseFigure(o spec.Output, _ published) ([]*report.Figure, error) 
 		return nil, fmt.Errorf("%w: output %s: a phase diagram needs protocol collapse; spec %s has protocol %s", spec.ErrUsage, o.File, r.Spec.Experiment.Name, r.Spec.Experiment.Protocol)
 	}
 	l := report.PhaseLayout{Name: o.File, Experts: len(r.Spec.Pools[0].Experts)}
-	for _, a := range c.Sweep.Assimilation {
-		l.Assimilation = append(l.Assimilation, metrics.Decimal(a))
-	}
-	for _, lambda := range c.Sweep.Lambda {
-		l.Lambda = append(l.Lambda, metrics.Decimal(lambda))
-	}
+	l.Assimilation, l.Lambda = decimals(c.Sweep.Assimilation), decimals(c.Sweep.Lambda)
 	var phases []phase
 	for _, b := range c.Buckets {
 		l.Buckets = append(l.Buckets, report.Term{Value: b.ID, Label: b.Label})

@@ -81,18 +81,10 @@ func (r *Run) metricsTables(o spec.Output, paper published) ([]*report.Table, er
 		layout report.Layout
 		words  string
 	}{{decisions, "metrics"}, {knobs, "knobs"}} {
-		l := of.layout
-		if len(l.Rows) == 0 {
+		if len(of.layout.Rows) == 0 {
 			continue
 		}
-		var err error
-		if l.Caption, err = caption(of.words+" caption", w); err != nil {
-			return nil, err
-		}
-		if l.Notes, err = notes(of.words+" notes", w); err != nil {
-			return nil, err
-		}
-		t, err := report.Build(l, r.Measurements, paper.whole)
+		t, err := build(of.layout, of.words, w, r.Measurements, paper.whole)
 		if err != nil {
 			return nil, err
 		}

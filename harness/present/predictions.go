@@ -45,14 +45,7 @@ func (r *Run) predictionsTable(name string, pool spec.Pool) (*report.Table, erro
 	if l.Rows == nil {
 		return nil, nil
 	}
-	var err error
-	if l.Caption, err = caption("predictions caption", w); err != nil {
-		return nil, err
-	}
-	if l.Notes, err = notes("predictions notes", w); err != nil {
-		return nil, err
-	}
-	t, err := report.Build(l, r.Measurements, nil)
+	t, err := build(l, "predictions", w, r.Measurements, nil)
 	if err != nil {
 		return nil, fmt.Errorf("predictions of %s: %w", name, err)
 	}

@@ -49,13 +49,6 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 		w.Averaged = paper.shown
 	}
 	main.Groups = append(main.Groups, average)
-	var err error
-	if main.Caption, err = caption("table caption", w); err != nil {
-		return nil, err
-	}
-	if main.Notes, err = notes("table notes", w); err != nil {
-		return nil, err
-	}
 	p := r.parts(metrics.PaperArena)[0]
 	for _, m := range x.Methods {
 		row := r.row(m, p)
@@ -66,7 +59,7 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 	}
 	all := main
 	all.Rows = append(slices.Clone(main.Rows), r.paperRows()...)
-	t, err := report.Build(all, r.Measurements, printed)
+	t, err := build(all, "table", w, r.Measurements, printed)
 	if err != nil {
 		return nil, err
 	}
@@ -82,19 +75,14 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 		return nil, err
 	}
 	tables := []*report.Table{t, coverage}
-	asked, err := r.askedTable(name, all.Rows, paper)
-	if err != nil {
-		return nil, err
-	}
-	if asked != nil {
-		tables = append(tables, asked)
-	}
-	calls, err := r.callsTable(name, main.Rows, paper)
-	if err != nil {
-		return nil, err
-	}
-	if calls != nil {
-		tables = append(tables, calls)
+	for _, table := range []func(string, []report.RowLayout, published) (*report.Table, error){r.askedTable, r.callsTable} {
+		t, err := table(name, main.Rows, paper)
+		if err != nil {
+			return nil, err
+		}
+		if t != nil {
+			tables = append(tables, t)
+		}
 	}
 	if x.Large == 0 {
 		return tables, nil
@@ -116,12 +104,6 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 	if slices.ContainsFunc(r.Measurements.Where(metrics.Keys("arena", metrics.LargeArena)...), func(m metrics.Measurement) bool { return m.Name == "Curve" }) {
 		large.Groups = append(large.Groups, report.GroupLayout{Title: "Whole curve", Line: "Curve", Columns: []report.Column{meanGain()}})
 	}
-	if large.Caption, err = caption("large caption", w); err != nil {
-		return nil, err
-	}
-	if large.Notes, err = notes("large notes", w); err != nil {
-		return nil, err
-	}
 	for i, row := range main.Rows {
 		row.Keys = metrics.Keys("arena", metrics.LargeArena, "method", x.Methods[i].RowID())
 		if len(r.Measurements.Where(row.Keys...)) == 0 {
@@ -132,11 +114,10 @@ func (r *Run) tables(o spec.Output, paper published) ([]*report.Table, error) {
 	if paper.whole.Measurements != nil {
 		large.Rows = append(large.Rows, r.paperRows()...)
 	}
-	lt, err := report.Build(large, r.Measurements, paper.whole)
-	if err != nil {
+	if t, err = build(large, "large", w, r.Measurements, paper.whole); err != nil {
 		return nil, err
 	}
-	return append(tables, lt), nil
+	return append(tables, t), nil
 }
 
 // foldTables has one table a pool and stratum, and one of predictions a pool. A pool of one benchmark has the table of all questions alone.
@@ -193,17 +174,10 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 			}
 			w := r.inPool(pool, b)
 			w.Lead = lead
-			var err error
-			if l.Caption, err = caption("folds caption", w); err != nil {
-				return nil, err
-			}
-			if l.Notes, err = notes("folds notes", w); err != nil {
-				return nil, err
-			}
 			for _, m := range x.Methods {
 				l.Rows = append(l.Rows, r.row(m, p))
 			}
-			t, err := report.Build(l, r.Measurements, nil)
+			t, err := build(l, "folds", w, r.Measurements, nil)
 			if err != nil {
 				return nil, err
 			}
