@@ -19,38 +19,28 @@ type misfit struct{ name, says string }
 
 // across runs the checks that the list asks for besides those of every table.
 func (l *List) across(t *Tables, f *faults) (findings []Finding) {
-	add := func(line int, id, source, says string, n int, misfits []misfit, recorded []string, reason string) {
+	add := func(line int, kind, of, source, says string, check func(*Tables) (int, []misfit, error), recorded []string, reason string) {
+		n, misfits, err := check(t)
+		if err != nil {
+			f.add(line, kind, "%v", err)
+			return
+		}
 		var wrong, said []string
 		for _, m := range misfits {
 			wrong, said = append(wrong, m.name), append(said, m.says)
 		}
-		found := tableFinding(id, source, says, n, wrong, said, recorded, reason)
+		found := tableFinding(of, source, says, n, wrong, said, recorded, reason)
 		found.File, found.Line = f.file, line
 		findings = append(findings, found)
 	}
 	for _, r := range l.Repeated {
-		n, misfits, err := r.check(t)
-		if err != nil {
-			f.add(r.line, "repeated", "%v", err)
-			continue
-		}
-		add(r.line, "repeated row "+r.Rows[0], strings.Join(r.Rows, ", "), "the tables that print this row agree in every printed digit", n, misfits, r.Mismatch, r.Reason)
+		add(r.line, "repeated", "repeated row "+append(r.Rows, "")[0], strings.Join(r.Rows, ", "), "the tables that print this row agree in every printed digit", r.check, r.Mismatch, r.Reason)
 	}
 	for _, c := range l.Costs {
-		n, misfits, err := c.check(t)
-		if err != nil {
-			f.add(c.line, "costs", "%v", err)
-			continue
-		}
-		add(c.line, "costs of "+c.Table, "table "+c.Table, "the costs are those of plausible answers", n, misfits, c.Mismatch, c.Reason)
+		add(c.line, "costs", "costs of "+c.Table, "table "+c.Table, "the costs are those of plausible answers", c.check, c.Mismatch, c.Reason)
 	}
 	for _, x := range l.Totals {
-		n, misfits, err := x.check(t)
-		if err != nil {
-			f.add(x.line, "totals", "%v", err)
-			continue
-		}
-		add(x.line, "transcription of "+x.Table, "table "+x.Table, "every row and column adds up to what it did in the paper", n, misfits, nil, "")
+		add(x.line, "totals", "transcription of "+x.Table, "table "+x.Table, "every row and column adds up to what it did in the paper", x.check, nil, "")
 	}
 	return findings
 }

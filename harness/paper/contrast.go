@@ -116,22 +116,13 @@ func (o *Orderings) equalCost(measured *Measurements, experiment string, scale S
 	if scale.bySeeds() || a["method"] == "" || b["method"] == "" || a["method"] == b["method"] {
 		return nil, nil
 	}
-	beside := func(row, versus string) Place {
-		at := Place{"row": row, "versus": versus}
-		for k, v := range a {
-			if k != "method" {
-				at[k] = v
-			}
-		}
-		return at
-	}
 	for _, line := range []struct {
 		at     Place
 		turned bool // it is of B held against A
 		ok     bool
 	}{
 		{a, false, b["method"] == o.Reference}, {b, true, a["method"] == o.Reference},
-		{beside(a["method"], b["method"]), false, true}, {beside(b["method"], a["method"]), true, true},
+		{a.versus(a["method"], b["method"]), false, true}, {a.versus(b["method"], a["method"]), true, true},
 	} {
 		if !line.ok {
 			continue
@@ -231,12 +222,7 @@ func (o *Orderings) paired(measured *Measurements, experiment string, scale Scal
 		if turned {
 			row, versus = versus, row
 		}
-		at := Place{"row": row, "versus": versus}
-		for k, v := range a {
-			if k != "method" {
-				at[k] = v
-			}
-		}
+		at := a.versus(row, versus)
 		m, _, err := measured.find(experiment, scale, at)
 		if err != nil {
 			return metrics.Value{}, false, err

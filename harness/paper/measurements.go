@@ -197,9 +197,7 @@ func (s *Measurements) seeds(experiment string, scale Scale, at Place) map[strin
 				continue
 			}
 			with := Place{key: id}
-			for k, v := range at {
-				with[k] = v
-			}
+			maps.Copy(with, at)
 			if matches(m, scale, with) {
 				found[id] = m
 			}

@@ -93,7 +93,7 @@ func (o *Orderings) modelLines(id string, findings []Finding, rows []Row) (x mod
 			if !j.Scale.model() || j.Delta == nil {
 				continue
 			}
-			l := modelLine{scale: j.Scale, verdict: j.Verdict, because: j.because(), number: r.Ordering.shown(j)}
+			l := modelLine{scale: j.Scale, verdict: j.Verdict, because: because(j.Shows, j.Why), number: r.Ordering.shown(j)}
 			if j.AtEqual != "" {
 				l.equal = interval(j.Equal.Told, 2)
 			}

@@ -2,7 +2,10 @@
 
 package paper
 
-import "strings"
+import (
+	"maps"
+	"strings"
+)
 
 // Place is the keys of a measurement beside those of its experiment and scale. The key line, which no measurement has,
 // is the measurement's name: Choice.
@@ -10,6 +13,14 @@ type Place map[string]string
 
 // ofTraining says whether a line there is of what trainings went through: no question was drawn for it.
 func (p Place) ofTraining() bool { return p["stage"] != "" }
+
+// versus is where the contrast of two rows stands that is of the same questions as the line of a row at p.
+func (p Place) versus(row, other string) Place {
+	at := maps.Clone(p)
+	delete(at, "method")
+	at["row"], at["versus"] = row, other
+	return at
+}
 
 // String prints the keys as a measurement's name has them.
 func (p Place) String() string {

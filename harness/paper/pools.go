@@ -5,6 +5,7 @@ package paper
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -133,9 +134,7 @@ func (o *Ordering) sign(d float64) int {
 // of is a scale of one pool.
 func (s Scale) of(pool string) Scale {
 	keys := map[string]string{"pool": pool}
-	for k, v := range s.Keys {
-		keys[k] = v
-	}
+	maps.Copy(keys, s.Keys)
 	s.Keys = keys
 	return s
 }

@@ -29,11 +29,8 @@ func ClaimsSheet(findings []Finding) *report.Sheet {
 	counts := map[string]int{}
 	differs := 0
 	for _, f := range findings {
-		recorded := f.Verdict
-		verdict := report.Text{Lead: f.Verdict}
+		recorded, verdict := cmp.Or(f.Differs, f.Verdict), f.asRecorded()
 		if f.Differs != "" {
-			recorded = f.Differs
-			verdict.Lines = []string{"not as recorded: " + f.Differs}
 			differs++
 		}
 		s.Records = append(s.Records, []string{f.ID, f.Source, f.Says, f.Printed, f.Recomputed, f.Tolerance, f.Verdict, recorded, f.Reason})
@@ -73,6 +70,15 @@ func ClaimsSheet(findings []Finding) *report.Sheet {
 
 func (f Finding) sentence() report.Text {
 	return report.Say(upper(f.Says)+".", "("+f.Source+")")
+}
+
+// asRecorded is the verdict, and below it the recorded one where that is another.
+func (f Finding) asRecorded() report.Text {
+	verdict := report.Text{Lead: f.Verdict}
+	if f.Differs != "" {
+		verdict.Lines = []string{"not as recorded: " + f.Differs}
+	}
+	return verdict
 }
 
 // MeasuredSheet is the table of claims on our measurements, a column a scale.
@@ -149,13 +155,7 @@ func claimsGrid(title string, scales []Scale, findings []Finding, some []int) re
 }
 
 func (s OnScale) cell() report.Text {
-	t := report.Text{Lead: s.Verdict}
-	if s.Shows != "" {
-		t.Lines = append(t.Lines, "here: "+s.Shows)
-	}
-	if s.Why != "" {
-		t.Lines = append(t.Lines, s.Why)
-	}
+	t := report.Text{Lead: s.Verdict, Lines: because(s.Shows, s.Why)}
 	if s.Value == nil {
 		return t
 	}
@@ -512,7 +512,7 @@ func (o *Ordering) fill(j Judged, cells []report.Text) {
 		cells[1].Lines = []string{j.Missing}
 		return
 	}
-	cells[1].Lines = j.because()
+	cells[1].Lines = because(j.Shows, j.Why)
 	if j.Delta == nil {
 		return
 	}
@@ -533,12 +533,12 @@ func (o *Ordering) fill(j Judged, cells []report.Text) {
 }
 
 // because says what the rows show where that decides nothing, and why a verdict is inconclusive whatever the interval.
-func (j Judged) because() (lines []string) {
-	if j.Shows != "" {
-		lines = append(lines, "here: "+j.Shows)
+func because(shows, why string) (lines []string) {
+	if shows != "" {
+		lines = append(lines, "here: "+shows)
 	}
-	if j.Why != "" {
-		lines = append(lines, j.Why)
+	if why != "" {
+		lines = append(lines, why)
 	}
 	return lines
 }
@@ -556,7 +556,7 @@ func cell(o *Ordering, j Judged) report.Text {
 		t.Lines = []string{j.Missing}
 		return t
 	}
-	t.Lines = j.because()
+	t.Lines = because(j.Shows, j.Why)
 	if j.Delta == nil {
 		return t
 	}

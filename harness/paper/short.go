@@ -47,11 +47,7 @@ func Brief(findings []Finding) *report.Sheet {
 		return 1
 	})
 	for _, f := range failed {
-		verdict := report.Text{Lead: f.Verdict}
-		if f.Differs != "" {
-			verdict.Lines = []string{"not as recorded: " + f.Differs}
-		}
-		g.Rows = append(g.Rows, []report.Text{report.Say(upper(f.Says) + "."), report.Say(f.Printed), report.Say(f.Recomputed), verdict})
+		g.Rows = append(g.Rows, []report.Text{report.Say(upper(f.Says) + "."), report.Say(f.Printed), report.Say(f.Recomputed), f.asRecorded()})
 	}
 	if claims > 0 {
 		g.Title = full.Grids[0].Title
