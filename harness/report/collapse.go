@@ -130,18 +130,22 @@ func (r *collapseReader) read(l CollapseLayout) *collapseData {
 
 // curve reads a quantity of one run at every step.
 func (r *collapseReader) curve(at metrics.Key, unit, label string, color color.RGBA) series {
-	s := series{label: label, color: color}
-	for _, m := range r.set.Where(at, metrics.Key{Name: "bucket"}, metrics.Key{Name: "expert"}, metrics.Key{Name: "seed"}) {
-		v, ok := m.Value(unit)
-		if m.Name == "Curve" && ok {
-			s.points = append(s.points, r.sample(m.Key("step"), v))
-		}
-	}
+	s := series{label: label, color: color, points: r.steps(unit, at, metrics.Key{Name: "bucket"}, metrics.Key{Name: "expert"}, metrics.Key{Name: "seed"})}
 	if len(s.points) < 2 {
 		r.errs = append(r.errs, fmt.Errorf("no curve in %s at %s=%s", unit, at.Name, at.Value))
 	}
-	slices.SortFunc(s.points, func(a, b sample) int { return cmp.Compare(a.x, b.x) })
 	return s
+}
+
+// steps are the points of a curve, in the order of its steps.
+func (r *collapseReader) steps(unit string, at ...metrics.Key) (points []sample) {
+	for _, m := range r.set.Where(at...) {
+		if v, ok := m.Value(unit); ok && m.Name == "Curve" {
+			points = append(points, r.sample(m.Key("step"), v))
+		}
+	}
+	slices.SortFunc(points, func(a, b sample) int { return cmp.Compare(a.x, b.x) })
+	return points
 }
 
 func (r *collapseReader) sample(x string, v metrics.Value) sample {
@@ -162,11 +166,7 @@ func (r *collapseReader) number(text string) float64 {
 
 // find returns the value of one line, given the name of the line and its keys as name, value, name, value...
 func (r *collapseReader) find(unit, name string, pairs ...string) (metrics.Value, bool) {
-	var keys []metrics.Key
-	for i := 0; i < len(pairs); i += 2 {
-		keys = append(keys, metrics.Key{Name: pairs[i], Value: pairs[i+1]})
-	}
-	for _, m := range r.set.Where(keys...) {
+	for _, m := range r.set.Where(metrics.Keys(pairs...)...) {
 		if v, ok := m.Value(unit); ok && m.Name == name {
 			return v, true
 		}

@@ -3,7 +3,6 @@
 package report
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,12 +60,7 @@ func Rounds(l RoundsLayout, set *metrics.Set) (*Figure, error) {
 			var lines []series
 			for _, t := range c.Lines {
 				s := look(t.Label)
-				for _, m := range set.Where(metrics.Keys("method", t.Value, "stage", l.Stage, "expert", "", "seed", "")...) {
-					if v, ok := m.Value(q.Unit); ok && m.Name == "Curve" {
-						s.points = append(s.points, r.sample(m.Key("step"), v))
-					}
-				}
-				slices.SortFunc(s.points, func(a, b sample) int { return cmp.Compare(a.x, b.x) })
+				s.points = r.steps(q.Unit, metrics.Keys("method", t.Value, "stage", l.Stage, "expert", "", "seed", "")...)
 				if len(s.points) < 2 {
 					r.errs = append(r.errs, fmt.Errorf("no curve of %s in %s", t.Value, q.Unit))
 				}

@@ -3,7 +3,6 @@
 package report
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -65,12 +64,7 @@ func Training(l TrainingLayout, set *metrics.Set) (*Figure, error) {
 				expert = l.Expert.Value
 			}
 			at := append(metrics.Keys("method", m.Value, "stage", p.stage, "expert", expert, "seed", "", "fold", ""), l.Keys...)
-			for _, line := range set.Where(at...) {
-				if v, ok := line.Value(p.Unit); ok && line.Name == "Curve" {
-					s.points = append(s.points, r.sample(line.Key("step"), v))
-				}
-			}
-			slices.SortFunc(s.points, func(a, b sample) int { return cmp.Compare(a.x, b.x) })
+			s.points = r.steps(p.Unit, at...)
 			for _, q := range s.points {
 				records = append(records, []string{p.title[1:2], p.stage, p.Unit, m.Label, number(q.x), number(q.y), number(q.low), number(q.high)})
 			}
