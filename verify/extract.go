@@ -253,18 +253,9 @@ func cutInside(s string, i int) bool {
 	if open < 0 || strings.ContainsAny(rest, "\n$") {
 		return false
 	}
-	depth := 0
-	for k := open; k < len(rest); k++ {
-		switch rest[k] {
-		case '\\':
-			k++
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth == 0 {
-				return false
-			}
-		}
+	end, depth := formula.Group(rest, open)
+	if end > 0 {
+		return false
 	}
 	rest = strings.TrimRight(rest[open+1:], " ")
 	if depth > 1 || rest != "" && dangles(rest) {

@@ -30,7 +30,7 @@ func (x *Numeric) realFunction(name string, vs []ComplexValue) ComplexValue {
 			s = x.function(ComplexValue{Re: f})
 		}
 		s.Err, c.Err = s.Err.Plus(v.Err), c.Err.Plus(v.Err)
-		return x.ofSine(name, s, c)
+		return OfSine(name, s, c, one, x.divide)
 	case "sinh", "cosh", "tanh", "coth", "sech", "csch":
 		p := x.complexExp(v)
 		m := x.divide(one, p)
@@ -120,7 +120,7 @@ func (x *Numeric) complexFunction(name string, vs []ComplexValue) ComplexValue {
 	case "sin", "cos", "tan", "cot", "sec", "csc":
 		p := x.complexExp(iv)
 		m := x.complexExp(x.Negate(iv))
-		return x.ofSine(name, x.divide(x.Add(p, x.Negate(m)), x.multiply(two, i)), half(x.Add(p, m)))
+		return OfSine(name, x.divide(x.Add(p, x.Negate(m)), x.multiply(two, i)), half(x.Add(p, m)), ComplexValue{Re: x.Float().SetInt64(1)}, x.divide)
 	case "sinh", "cosh", "tanh":
 		p := x.complexExp(v)
 		m := x.complexExp(x.Negate(v))
@@ -141,20 +141,19 @@ func (x *Numeric) complexFunction(name string, vs []ComplexValue) ComplexValue {
 	panic(failing.With(ErrIrrational))
 }
 
-// ofSine returns the trigonometric function of a name from the sine and the cosine of its argument.
-func (x *Numeric) ofSine(name string, s, c ComplexValue) ComplexValue {
-	one := ComplexValue{Re: x.Float().SetInt64(1)}
+// OfSine returns the function of a name from the sine s and the cosine c of its argument, circular or hyperbolic.
+func OfSine[T any](name string, s, c, one T, divide func(a, b T) T) T {
 	switch name {
 	case "sin":
 		return s
 	case "cos":
 		return c
 	case "tan":
-		return x.divide(s, c)
+		return divide(s, c)
 	case "cot":
-		return x.divide(c, s)
+		return divide(c, s)
 	case "sec":
-		return x.divide(one, c)
+		return divide(one, c)
 	}
-	return x.divide(one, s)
+	return divide(one, s)
 }

@@ -18,6 +18,23 @@ func Prefixed(s string, words []string) int {
 	return 0
 }
 
+// Group returns where the braces that open at i end, 0 if they do not close, and how many are open there.
+func Group(s string, i int) (end, open int) {
+	for ; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '{':
+			open++
+		case '}':
+			if open--; open == 0 {
+				return i + 1, 0
+			}
+		}
+	}
+	return 0, open
+}
+
 func IsBox(s string) bool { return strings.HasPrefix(s, `\boxed`) || strings.HasPrefix(s, `\fbox`) }
 
 // BoxAt returns the content of the box that starts at i, and where it ends. A box without its closing brace ends with
@@ -40,18 +57,8 @@ func BoxAt(s string, i int) (content string, end int) {
 		}
 		return s[j:k], k
 	}
-	depth := 0
-	for k := j; k < len(s) && k-j <= MaxAnswer; k++ {
-		switch s[k] {
-		case '\\':
-			k++
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth == 0 {
-				return s[j+1 : k], k + 1
-			}
-		}
+	if end, _ := Group(s[:min(len(s), j+MaxAnswer+1)], j); end > 0 {
+		return s[j+1 : end-1], end
 	}
 	rest := s[j+1 : min(len(s), j+1+MaxAnswer)]
 	end = j + 1 + len(rest)

@@ -89,20 +89,8 @@ func braced(s string) (string, bool) {
 	if len(s) < 3 || s[0] != '{' || s[len(s)-1] != '}' {
 		return "", false
 	}
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '{':
-			depth++
-		case '}':
-			if depth--; depth == 0 {
-				return s[1:i], i == len(s)-1
-			}
-		}
-	}
-	return "", false
+	end, _ := Group(s, 0)
+	return s[1 : len(s)-1], end == len(s)
 }
 
 // unescape undoes what JSON and HTML did to LaTeX on the way here: doubled backslashes outside environments, \u escapes,

@@ -47,12 +47,12 @@ func (f *field) call(n *formula.Node) uint64 {
 		f.spend(3 * costInverse)
 		z := f.circle(n.Args[0])
 		w := f.inverse(z)
-		return f.ratio(n.Name[:3], f.half(f.multiply(f.add(w, f.negate(z)), f.i)), f.half(f.add(z, w)))
+		return evaluate.OfSine(n.Name, f.half(f.multiply(f.add(w, f.negate(z)), f.i)), f.half(f.add(z, w)), 1, f.over)
 	case "sinh", "cosh", "tanh", "coth", "sech", "csch":
 		f.spend(3 * costInverse)
 		z := f.exponential(f.summands(n.Args[0], one, nil))
 		w := f.inverse(z)
-		return f.ratio(n.Name[:3], f.half(f.add(z, f.negate(w))), f.half(f.add(z, w)))
+		return evaluate.OfSine(n.Name[:3], f.half(f.add(z, f.negate(w))), f.half(f.add(z, w)), 1, f.over)
 	case "abs", "sign":
 		if f.complex {
 			break
@@ -98,23 +98,6 @@ func (f *field) call(n *formula.Node) uint64 {
 		slices.Sort(vs)
 	}
 	return f.random(n.Name, vs...)
-}
-
-// ratio returns the function of the given name from sine and cosine, circular or hyperbolic.
-func (f *field) ratio(name string, s, c uint64) uint64 {
-	switch name {
-	case "sin":
-		return s
-	case "cos":
-		return c
-	case "tan":
-		return f.over(s, c)
-	case "cot":
-		return f.over(c, s)
-	case "sec":
-		return f.over(1, c)
-	}
-	return f.over(1, s)
 }
 
 // over divides; what is zero has no inverse.
