@@ -4,7 +4,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -222,9 +221,7 @@ func moveOf(c metrics.Change) string {
 }
 
 func writeCheckJSON(w io.Writer, r *compare.NumbersReport, result *harness.Result, against string) error {
-	enc := json.NewEncoder(w)
-	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
+	return writeJSON(w, struct {
 		*compare.NumbersReport
 		Against  string  `json:"against"`
 		Steps    int     `json:"steps"`

@@ -4,7 +4,6 @@ package main
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -44,9 +43,7 @@ func checkRun(c *cli.Context, r *spec.Resolved, against string) error {
 		return err
 	}
 	if c.Bool("json") {
-		enc := json.NewEncoder(c.App.Writer)
-		enc.SetIndent("", "  ")
-		err = enc.Encode(runJSON(report, result, against))
+		err = writeJSON(c.App.Writer, runJSON(report, result, against))
 	} else if err = writeRun(c.App.Writer, report, r, against, c.Bool("full")); err == nil {
 		err = writeStored(c.App.Writer, result, options(c).Out)
 	}

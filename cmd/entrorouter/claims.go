@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -118,9 +117,7 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 	switch {
 	case c.Bool("json"):
 		shown = nil
-		enc := json.NewEncoder(c.App.Writer)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(rowsOfSheets(sheets)); err != nil {
+		if err := writeJSON(c.App.Writer, rowsOfSheets(sheets)); err != nil {
 			return err
 		}
 	case c.Bool("full"):

@@ -19,12 +19,17 @@ import (
 	"github.com/entrorouter/entrorouter/harness/report"
 )
 
+// writeJSON prints a value as indented JSON.
+func writeJSON(w io.Writer, value any) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	return enc.Encode(value)
+}
+
 // show prints a value as JSON or as aligned text.
 func show(c *cli.Context, value any, text func(io.Writer)) error {
 	if c.Bool("json") {
-		enc := json.NewEncoder(c.App.Writer)
-		enc.SetIndent("", "  ")
-		return enc.Encode(value)
+		return writeJSON(c.App.Writer, value)
 	}
 	var b bytes.Buffer
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -119,9 +118,7 @@ func (s *runSummary) print(c *cli.Context, x *carriedOut) error {
 func (s *runSummary) conclude(c *cli.Context) error {
 	w := c.App.Writer
 	if c.Bool("json") {
-		enc := json.NewEncoder(w)
-		enc.SetIndent("", "  ")
-		return enc.Encode(s)
+		return writeJSON(w, s)
 	}
 	printed := !s.short(c)
 	if printed {
