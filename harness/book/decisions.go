@@ -4,7 +4,6 @@ package book
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -73,17 +72,8 @@ func decisionColumns(experts int) []table.Column[routing.Decision] {
 }
 
 // WriteDecisions writes what was decided in an arena, a line a query, and the answers that decisions carry.
-func WriteDecisions(d *store.Draft, arena string, experts int, decisions []routing.Decision) (err error) {
-	f, err := d.Create(decisionsFile(arena))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := table.NewWriter(f, decisionColumns(experts))
-	for _, x := range decisions {
-		w.Write(x)
-	}
-	if err := w.Flush(); err != nil {
+func WriteDecisions(d *store.Draft, arena string, experts int, decisions []routing.Decision) error {
+	if err := writeTable(d, decisionsFile(arena), decisionColumns(experts), decisions); err != nil {
 		return err
 	}
 	return writeAnswers(d, arena, decisions)
@@ -91,13 +81,8 @@ func WriteDecisions(d *store.Draft, arena string, experts int, decisions []routi
 
 // ReadDecisions reads what WriteDecisions wrote for the given queries, and grades the answers in it.
 func ReadDecisions(entry store.Entry, arena string, queries []routing.Query, experts int) ([]routing.Decision, error) {
-	f, err := entry.Open(decisionsFile(arena))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
 	out := make([]routing.Decision, 0, len(queries))
-	err = table.Read(f.Name(), f, decisionColumns(experts), func(x routing.Decision) error {
+	file, err := readTable(entry, decisionsFile(arena), decisionColumns(experts), func(x routing.Decision) error {
 		i := len(out)
 		if i >= len(queries) || x.Problem != queries[i].Problem.ID || x.Run != queries[i].Run || x.Expert >= experts || x.Expert < routing.Self {
 			return fmt.Errorf("not the decision on query %d of arena %s; remove the folder of this step and run again", i+1, arena)
@@ -110,7 +95,7 @@ func ReadDecisions(entry store.Entry, arena string, queries []routing.Query, exp
 		return nil, err
 	}
 	if len(out) != len(queries) {
-		return nil, fmt.Errorf("%s: %d decisions for %d queries; remove the folder of this step and run again", f.Name(), len(out), len(queries))
+		return nil, fmt.Errorf("%s: %d decisions for %d queries; remove the folder of this step and run again", file, len(out), len(queries))
 	}
 	return out, readAnswers(entry, arena, queries, out)
 }
@@ -126,30 +111,27 @@ type answerLine struct {
 }
 
 // writeAnswers writes a line a decision that carries an answer; no file if none does.
-func writeAnswers(d *store.Draft, arena string, decisions []routing.Decision) (err error) {
+func writeAnswers(d *store.Draft, arena string, decisions []routing.Decision) error {
 	if !slices.ContainsFunc(decisions, func(x routing.Decision) bool { return x.Answer != nil }) {
 		return nil
 	}
-	f, err := d.Create(answersFile(arena))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	enc := json.NewEncoder(f)
-	enc.SetEscapeHTML(false)
-	for i, x := range decisions {
-		if x.Answer == nil {
-			continue
+	return create(d, answersFile(arena), func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		for i, x := range decisions {
+			if x.Answer == nil {
+				continue
+			}
+			line := answerLine{Query: i, Answer: x.Answer.Text, Bare: x.Answer.Bare, Finish: x.Answer.Finish, Calls: []cost.Usage{}}
+			for _, c := range x.Calls {
+				line.Calls = append(line.Calls, c.Usage)
+			}
+			if err := enc.Encode(line); err != nil {
+				return err
+			}
 		}
-		line := answerLine{Query: i, Answer: x.Answer.Text, Bare: x.Answer.Bare, Finish: x.Answer.Finish, Calls: []cost.Usage{}}
-		for _, c := range x.Calls {
-			line.Calls = append(line.Calls, c.Usage)
-		}
-		if err := enc.Encode(line); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // readAnswers adds the answers to the decisions that have one, and grades them.

@@ -3,8 +3,8 @@
 package book
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"strconv"
 
 	"encoding/csv"
@@ -21,26 +21,15 @@ type Partition struct {
 }
 
 // WriteFolds writes folds.csv: a line a question, the fold of each partition under its seed.
-func WriteFolds(d *store.Draft, partitions []Partition) (err error) {
-	f, err := d.Create(foldsFile)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := csv.NewWriter(f)
-	line := make([]string, len(partitions))
-	for i, p := range partitions {
-		line[i] = strconv.FormatUint(p.Seed, 10)
-	}
-	w.Write(line)
-	for q := range partitions[0].Fold {
-		for i, p := range partitions {
-			line[i] = strconv.Itoa(p.Fold[q])
+func WriteFolds(d *store.Draft, partitions []Partition) error {
+	lines := make([][]string, 1+len(partitions[0].Fold))
+	for _, p := range partitions {
+		lines[0] = append(lines[0], strconv.FormatUint(p.Seed, 10))
+		for q, fold := range p.Fold {
+			lines[1+q] = append(lines[1+q], strconv.Itoa(fold))
 		}
-		w.Write(line)
 	}
-	w.Flush()
-	return w.Error()
+	return create(d, foldsFile, func(w io.Writer) error { return csv.NewWriter(w).WriteAll(lines) })
 }
 
 // readFolds reads folds.csv of so many questions.

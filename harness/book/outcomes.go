@@ -3,8 +3,8 @@
 package book
 
 import (
-	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -41,17 +41,14 @@ func outcomeColumns(dollars int) []table.Column[outcomeLine] {
 }
 
 // WriteOutcomes writes outcomes.csv, dollars to so many decimals: fill calls line for every problem, run and expert.
-func WriteOutcomes(d *store.Draft, dollars int, fill func(line func(problem, run, expert int, o routing.Outcome)) error) (err error) {
-	f, err := d.Create(outcomesFile)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := table.NewWriter(f, outcomeColumns(dollars))
-	if err := fill(func(problem, run, expert int, o routing.Outcome) { w.Write(outcomeLine{problem, run, expert, o}) }); err != nil {
-		return err
-	}
-	return w.Flush()
+func WriteOutcomes(d *store.Draft, dollars int, fill func(line func(problem, run, expert int, o routing.Outcome)) error) error {
+	return create(d, outcomesFile, func(w io.Writer) error {
+		t := table.NewWriter(w, outcomeColumns(dollars))
+		if err := fill(func(problem, run, expert int, o routing.Outcome) { t.Write(outcomeLine{problem, run, expert, o}) }); err != nil {
+			return err
+		}
+		return t.Flush()
+	})
 }
 
 // ReadOutcomes reads outcomes.csv, [problems*runs][experts].
@@ -60,13 +57,8 @@ func ReadOutcomes(entry store.Entry, problems, runs, experts int) ([][]routing.O
 	for i := range outcomes {
 		outcomes[i] = make([]routing.Outcome, experts)
 	}
-	f, err := entry.Open(outcomesFile)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
 	lines := 0
-	err = table.Read(f.Name(), f, outcomeColumns(Exact), func(l outcomeLine) error {
+	file, err := readTable(entry, outcomesFile, outcomeColumns(Exact), func(l outcomeLine) error {
 		switch {
 		case l.problem < 0 || l.problem >= problems || l.run < 0 || l.run >= runs || l.expert < 0 || l.expert >= experts:
 			return fmt.Errorf("problem %d, run %d, expert %d of %d problems, %d runs, %d experts", l.problem, l.run, l.expert, problems, runs, experts)
@@ -78,7 +70,7 @@ func ReadOutcomes(entry store.Entry, problems, runs, experts int) ([][]routing.O
 		return nil
 	})
 	if want := problems * runs * experts; err == nil && lines != want {
-		err = fmt.Errorf("%s: %d outcomes, want %d; remove the folder of this step and run again", f.Name(), lines, want)
+		err = fmt.Errorf("%s: %d outcomes, want %d; remove the folder of this step and run again", file, lines, want)
 	}
 	return outcomes, err
 }

@@ -3,8 +3,6 @@
 package book
 
 import (
-	"errors"
-
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/harness/table"
@@ -52,32 +50,22 @@ func profileColumns(experts []string) []table.Column[profileLine] {
 }
 
 // WriteProfile writes profile.csv, a line a problem.
-func WriteProfile(d *store.Draft, pr *routing.Profile) (err error) {
-	f, err := d.Create(profileFile)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := table.NewWriter(f, profileColumns(pr.Experts))
+func WriteProfile(d *store.Draft, pr *routing.Profile) error {
+	var lines []profileLine
 	for i, id := range pr.Problems {
 		line := profileLine{id, 0, 0, pr.Correct[i], pr.Samples[i], pr.Truncated[i], pr.Unknown[i], pr.Tokens[i], pr.USD[i]}
 		if pr.ProbeSamples != nil {
 			line.probeCorrect, line.probeSamples = pr.ProbeCorrect[i], pr.ProbeSamples[i]
 		}
-		w.Write(line)
+		lines = append(lines, line)
 	}
-	return w.Flush()
+	return writeTable(d, profileFile, profileColumns(pr.Experts), lines)
 }
 
 // ReadProfile reads profile.csv of the given experts.
 func ReadProfile(entry store.Entry, experts []string) (*routing.Profile, error) {
-	f, err := entry.Open(profileFile)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
 	pr := &routing.Profile{Experts: experts}
-	return pr, table.Read(f.Name(), f, profileColumns(experts), func(l profileLine) error {
+	_, err := readTable(entry, profileFile, profileColumns(experts), func(l profileLine) error {
 		pr.Problems = append(pr.Problems, l.problem)
 		pr.ProbeCorrect, pr.ProbeSamples = append(pr.ProbeCorrect, l.probeCorrect), append(pr.ProbeSamples, l.probeSamples)
 		pr.Correct, pr.Samples = append(pr.Correct, l.correct), append(pr.Samples, l.samples)
@@ -85,4 +73,5 @@ func ReadProfile(entry store.Entry, experts []string) (*routing.Profile, error) 
 		pr.Tokens, pr.USD = append(pr.Tokens, l.tokens), append(pr.USD, l.usd)
 		return nil
 	})
+	return pr, err
 }

@@ -3,7 +3,6 @@
 package book
 
 import (
-	"errors"
 	"fmt"
 	"path"
 
@@ -40,17 +39,12 @@ func rateColumns(experts int) []table.Column[predicted] {
 }
 
 // WriteRates writes the pass rates that were predicted of each expert where decisions were made, [len(decisions)][M], a line a query.
-func WriteRates(d *store.Draft, arena string, decisions []routing.Decision, rates [][]float64) (err error) {
-	f, err := d.Create(ratesFile(arena))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := table.NewWriter(f, rateColumns(len(rates[0])))
+func WriteRates(d *store.Draft, arena string, decisions []routing.Decision, rates [][]float64) error {
+	var lines []predicted
 	for i, x := range decisions {
-		w.Write(predicted{x.Problem, x.Run, rates[i]})
+		lines = append(lines, predicted{x.Problem, x.Run, rates[i]})
 	}
-	return w.Flush()
+	return writeTable(d, ratesFile(arena), rateColumns(len(rates[0])), lines)
 }
 
 // Rates reads the pass rates that a training predicted, [len(a.Queries)][M]; nil if it predicted none.
@@ -58,14 +52,9 @@ func (a *Arena) Rates(t Training) ([][]float64, error) {
 	if !t.Entry.Has(ratesFile(a.Name)) {
 		return nil, nil
 	}
-	f, err := t.Entry.Open(ratesFile(a.Name))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
 	queries := a.decided()
 	var rates [][]float64
-	err = table.Read(f.Name(), f, rateColumns(len(a.Experts)), func(p predicted) error {
+	file, err := readTable(t.Entry, ratesFile(a.Name), rateColumns(len(a.Experts)), func(p predicted) error {
 		i := len(rates)
 		ok := i < len(queries) && p.problem == queries[i].Problem.ID && p.run == queries[i].Run
 		for _, r := range p.rates {
@@ -81,7 +70,7 @@ func (a *Arena) Rates(t Training) ([][]float64, error) {
 		return nil, err
 	}
 	if len(rates) != len(queries) {
-		return nil, fmt.Errorf("%s: predictions on %d queries, want %d; remove the folder of this step and run again", f.Name(), len(rates), len(queries))
+		return nil, fmt.Errorf("%s: predictions on %d queries, want %d; remove the folder of this step and run again", file, len(rates), len(queries))
 	}
 	return answered(a, rates), nil
 }

@@ -3,7 +3,6 @@
 package book
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"slices"
@@ -99,28 +98,14 @@ var sweptColumns = []table.Column[Swept]{
 
 // Write writes the sweep of an arena, a line a query: problem, run, the expert at the first setting, then for each change
 // the setting that it comes with and the expert from there on.
-func (s *Sweep) Write(d *store.Draft, arena string) (err error) {
-	f, err := d.Create(sweepFile(arena))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	w := table.NewWriter(f, sweptColumns)
-	for _, q := range s.Queries {
-		w.Write(q)
-	}
-	return w.Flush()
+func (s *Sweep) Write(d *store.Draft, arena string) error {
+	return writeTable(d, sweepFile(arena), sweptColumns, s.Queries)
 }
 
 // ReadSweep reads what Write wrote for the given queries.
 func ReadSweep(entry store.Entry, arena string, queries []routing.Query, settings, experts int) (*Sweep, error) {
-	f, err := entry.Open(sweepFile(arena))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
 	s := &Sweep{Queries: make([]Swept, 0, len(queries)), Settings: settings}
-	err = table.Read(f.Name(), f, sweptColumns, func(q Swept) error {
+	file, err := readTable(entry, sweepFile(arena), sweptColumns, func(q Swept) error {
 		i := len(s.Queries)
 		ok := i < len(queries) && q.Problem == queries[i].Problem.ID && q.Run == queries[i].Run && 0 <= q.First && q.First < experts
 		before := 0
@@ -139,7 +124,7 @@ func ReadSweep(entry store.Entry, arena string, queries []routing.Query, setting
 		return nil, err
 	}
 	if len(s.Queries) != len(queries) {
-		return nil, fmt.Errorf("%s: sweeps of %d queries, want %d; remove the folder of this step and run again", f.Name(), len(s.Queries), len(queries))
+		return nil, fmt.Errorf("%s: sweeps of %d queries, want %d; remove the folder of this step and run again", file, len(s.Queries), len(queries))
 	}
 	return s, nil
 }

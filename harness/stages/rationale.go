@@ -106,18 +106,14 @@ const (
 
 // writeRationales writes a table of rationales.
 func writeRationales(w io.Writer, all []rationale) error {
-	out := table.NewWriter(w, []table.Column[rationale]{
+	return table.Write(w, []table.Column[rationale]{
 		table.Text("problem", func(r *rationale) *string { return &r.Problem }),
 		table.Text("expert", func(r *rationale) *string { return &r.Expert }),
 		table.Int("copy", func(r *rationale) *int { return &r.Copy }),
 		table.Int("attempts", func(r *rationale) *int { return &r.Attempts }),
 		table.Text("fault", func(r *rationale) *string { return &r.Fault }),
 		table.Text("text", func(r *rationale) *string { return &r.Text }),
-	})
-	for _, r := range all {
-		out.Write(r)
-	}
-	return out.Flush()
+	}, all)
 }
 
 // rationalesFile is where a fit leaves what its policy was taught to write.

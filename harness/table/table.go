@@ -75,6 +75,15 @@ func plain(err error) error {
 	return err
 }
 
+// Write writes a table of rows.
+func Write[T any](w io.Writer, columns []Column[T], rows []T) error {
+	t := NewWriter(w, columns)
+	for _, row := range rows {
+		t.Write(row)
+	}
+	return t.Flush()
+}
+
 // Writer writes a table row by row.
 type Writer[T any] struct {
 	csv     *csv.Writer

@@ -44,11 +44,7 @@ func (c *Curve) Append(later *Curve) { c.Points = append(c.Points, later.Points.
 // WriteCSV writes one line a step, decimals fixed, what was not measured empty. What was written has columns if anything was.
 func (c *Curve) WriteCSV(w io.Writer) error {
 	wrote := slices.ContainsFunc(c.Points, func(p Point) bool { return p.Written > 0 })
-	out := table.NewWriter(w, columns(c.Experts, wrote))
-	for _, p := range c.Points {
-		out.Write(p)
-	}
-	return out.Flush()
+	return table.Write(w, columns(c.Experts, wrote), c.Points)
 }
 
 // ReadCSV reads what WriteCSV wrote of a training with these experts.
