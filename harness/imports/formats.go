@@ -23,10 +23,26 @@ func Formats() []Format {
 		{"inspect", "logs of inspect_ai, .eval or .json", nil, inspectRows},
 		{"lm-eval", "samples of lm-evaluation-harness, with the results beside them", []string{"problem", "gold", "options"}, lmEvalRows},
 		{"openai", "requests and responses of chat completions: pairs of files, lines of pairs, batch files", nil, openAIRows},
-		{"reasoning-gym", "results of reasoning-gym-eval, one file per data set and model", nil, gymRows},
+		{"reasoning-gym", "results of reasoning-gym-eval, one file per data set and model", nil, fileByFile(gymRows)},
 		{"omnisbench", "results.json of OmnisBench", nil, omnisRows},
-		{"csv", "one line per answer, below a line of column names", tableKeys, csvRows},
-		{"jsonl", "one JSON object per answer", tableKeys, jsonRows},
+		{"csv", "one line per answer, below a line of column names", tableKeys, fileByFile(csvRows)},
+		{"jsonl", "one JSON object per answer", tableKeys, fileByFile(jsonRows)},
+	}
+}
+
+// fileByFile reads files that each say all of their answers.
+func fileByFile(read func(f File, data []byte, o Options, add func(Row) error) error) func([]File, Options, func(Row) error) ([]string, error) {
+	return func(files []File, o Options, add func(Row) error) ([]string, error) {
+		for _, f := range files {
+			data, err := f.Data()
+			if err == nil {
+				err = read(f, data, o, add)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		return nil, nil
 	}
 }
 

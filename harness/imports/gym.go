@@ -15,48 +15,42 @@ import (
 // gymFolder is the folder of a model: anthropic_claude-3.5-sonnet_20250227_230002.
 var gymFolder = regexp.MustCompile(`^(.+)_\d{8}_\d{6}$`)
 
-func gymRows(files []File, o Options, add func(Row) error) ([]string, error) {
-	for _, f := range files {
-		data, err := f.Data()
-		if err != nil {
-			return nil, err
+func gymRows(f File, data []byte, o Options, add func(Row) error) error {
+	var set publisher.GymSet
+	if err := unmarshal(data, &set); err != nil {
+		return fmt.Errorf("%s: no result of reasoning-gym-eval: %w", f.Name, err)
+	}
+	if set.Name == "" || len(set.Results) == 0 {
+		return fmt.Errorf("%s: no result of reasoning-gym-eval: name or results are missing; a summary.json has none", f.Name)
+	}
+	model := o.Model
+	if m := gymFolder.FindStringSubmatch(filepath.Base(filepath.Dir(filepath.Dir(f.Name)))); m != nil && model == "" {
+		model = m[1]
+	}
+	times := map[uint64]int{} // a generator may draw a question twice
+	for i, q := range set.Results {
+		text := seed.Hash(q.Question)
+		times[text]++
+		row := Row{
+			At: fmt.Sprintf("%s: result %d", f.Name, i+1), Question: fmt.Sprintf("%s-%016x", set.Name, text),
+			Benchmark: set.Name, Problem: q.Question, Model: model, In: unsaid, Out: unsaid, USD: math.NaN(),
 		}
-		var set publisher.GymSet
-		if err := unmarshal(data, &set); err != nil {
-			return nil, fmt.Errorf("%s: no result of reasoning-gym-eval: %w", f.Name, err)
+		if times[text] > 1 {
+			row.Question += fmt.Sprintf("-%d", times[text])
 		}
-		if set.Name == "" || len(set.Results) == 0 {
-			return nil, fmt.Errorf("%s: no result of reasoning-gym-eval: name or results are missing; a summary.json has none", f.Name)
+		if q.Expected != "" {
+			row.Golds = []string{string(q.Expected)}
 		}
-		model := o.Model
-		if m := gymFolder.FindStringSubmatch(filepath.Base(filepath.Dir(filepath.Dir(f.Name)))); m != nil && model == "" {
-			model = m[1]
-		}
-		times := map[uint64]int{} // a generator may draw a question twice
-		for i, q := range set.Results {
-			text := seed.Hash(q.Question)
-			times[text]++
-			row := Row{
-				At: fmt.Sprintf("%s: result %d", f.Name, i+1), Question: fmt.Sprintf("%s-%016x", set.Name, text),
-				Benchmark: set.Name, Problem: q.Question, Model: model, In: unsaid, Out: unsaid, USD: math.NaN(),
+		for _, c := range q.Completions {
+			row.Response, row.Correct = c.Response, nil
+			if score, err := c.Score.Float64(); err == nil {
+				right := score >= min(o.CorrectFrom, 0.99) // lower scores are for parts of an answer and for its form
+				row.Correct = &right
 			}
-			if times[text] > 1 {
-				row.Question += fmt.Sprintf("-%d", times[text])
-			}
-			if q.Expected != "" {
-				row.Golds = []string{string(q.Expected)}
-			}
-			for _, c := range q.Completions {
-				row.Response, row.Correct = c.Response, nil
-				if score, err := c.Score.Float64(); err == nil {
-					right := score >= min(o.CorrectFrom, 0.99) // lower scores are for parts of an answer and for its form
-					row.Correct = &right
-				}
-				if err := add(row); err != nil {
-					return nil, err
-				}
+			if err := add(row); err != nil {
+				return err
 			}
 		}
 	}
-	return nil, nil
+	return nil
 }

@@ -26,98 +26,82 @@ var tableKeys = []string{"query_id", "benchmark", "split", "problem", "gold", "o
 // settingKey stands before the name of a setting.
 const settingKey, anySetting = "settings.", "settings.NAME"
 
-func csvRows(files []File, o Options, add func(Row) error) ([]string, error) {
-	for _, f := range files {
-		data, err := f.Data()
-		if err != nil {
-			return nil, err
-		}
-		if err := checkLines(f.Name, data); err != nil {
-			return nil, err
-		}
-		r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
-		names, err := r.Read()
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
-		}
-		if len(names) == 1 {
-			for sign, called := range map[string]string{";": "semicolons", "\t": "tabs"} {
-				if strings.Contains(names[0], sign) {
-					return nil, fmt.Errorf("%s: its columns seem to be separated by %s; separate them by commas", f.Name, called)
-				}
-			}
-		}
-		column := map[string]int{}
-		for i, name := range names {
-			if _, twice := column[name]; twice {
-				return nil, fmt.Errorf("%s: the column %q is there twice", f.Name, name)
-			}
-			column[name] = i
-		}
-		for _, key := range slices.Sorted(maps.Keys(o.Keys)) {
-			if _, ok := column[o.Keys[key]]; !ok {
-				return nil, fmt.Errorf("%s: %s is to be read from the column %q, and there is none; there are %s", f.Name, key, o.Keys[key], strings.Join(names, ", "))
-			}
-		}
-		for {
-			line, err := r.Read()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil && !errors.Is(err, csv.ErrFieldCount) {
-				return nil, fmt.Errorf("%s: %w", f.Name, err)
-			}
-			n, _ := r.FieldPos(0)
-			at := fmt.Sprintf("%s:%d", f.Name, n)
-			if err != nil {
-				return nil, fmt.Errorf("%s: the line has %s and that of the names has %d", at, counted(len(line), "column"), len(names))
-			}
-			if err := tableRow(f.Name, at, o, add, func(key string) (string, bool) {
-				i, ok := column[key]
-				if !ok {
-					return "", false
-				}
-				return line[i], true
-			}); err != nil {
-				return nil, err
+func csvRows(f File, data []byte, o Options, add func(Row) error) error {
+	if err := checkLines(f.Name, data); err != nil {
+		return err
+	}
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	names, err := r.Read()
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Name, err)
+	}
+	if len(names) == 1 {
+		for sign, called := range map[string]string{";": "semicolons", "\t": "tabs"} {
+			if strings.Contains(names[0], sign) {
+				return fmt.Errorf("%s: its columns seem to be separated by %s; separate them by commas", f.Name, called)
 			}
 		}
 	}
-	return nil, nil
+	column := map[string]int{}
+	for i, name := range names {
+		if _, twice := column[name]; twice {
+			return fmt.Errorf("%s: the column %q is there twice", f.Name, name)
+		}
+		column[name] = i
+	}
+	for _, key := range slices.Sorted(maps.Keys(o.Keys)) {
+		if _, ok := column[o.Keys[key]]; !ok {
+			return fmt.Errorf("%s: %s is to be read from the column %q, and there is none; there are %s", f.Name, key, o.Keys[key], strings.Join(names, ", "))
+		}
+	}
+	for {
+		line, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil && !errors.Is(err, csv.ErrFieldCount) {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		n, _ := r.FieldPos(0)
+		at := fmt.Sprintf("%s:%d", f.Name, n)
+		if err != nil {
+			return fmt.Errorf("%s: the line has %s and that of the names has %d", at, counted(len(line), "column"), len(names))
+		}
+		if err := tableRow(f.Name, at, o, add, func(key string) (string, bool) {
+			i, ok := column[key]
+			if !ok {
+				return "", false
+			}
+			return line[i], true
+		}); err != nil {
+			return err
+		}
+	}
 }
 
-func jsonRows(files []File, o Options, add func(Row) error) ([]string, error) {
-	for _, f := range files {
-		data, err := f.Data()
-		if err != nil {
-			return nil, err
+func jsonRows(f File, data []byte, o Options, add func(Row) error) error {
+	first, named := "", false // where the first line is, and whether it says which model answered
+	return eachLine(f.Name, data, func(at string, line []byte) error {
+		if !gjson.ValidBytes(line) || line[0] != '{' {
+			return errors.New("not a JSON object")
 		}
-		first, named := "", false // where the first line is, and whether it says which model answered
-		if err := eachLine(f.Name, data, func(at string, line []byte) error {
-			if !gjson.ValidBytes(line) || line[0] != '{' {
-				return errors.New("not a JSON object")
-			}
-			switch now := gjson.GetBytes(line, cmp.Or(o.Keys["model"], "model")).Exists(); {
-			case first == "":
-				first, named = at, now
-			case now == named || o.Model != "":
-			case now:
-				return fmt.Errorf("which model answered is said here and is not at %s; say it on every line, or on none with --model", first)
-			default:
-				return fmt.Errorf("which model answered is not said here and is at %s; say it on every line, or on none with --model", first)
-			}
-			return tableRow(f.Name, at, o, add, func(key string) (string, bool) {
-				v := gjson.GetBytes(line, key)
-				if v.IsArray() || v.IsObject() {
-					return v.Raw, true
-				}
-				return v.String(), v.Exists() // of null: empty
-			})
-		}); err != nil {
-			return nil, err
+		switch now := gjson.GetBytes(line, cmp.Or(o.Keys["model"], "model")).Exists(); {
+		case first == "":
+			first, named = at, now
+		case now == named || o.Model != "":
+		case now:
+			return fmt.Errorf("which model answered is said here and is not at %s; say it on every line, or on none with --model", first)
+		default:
+			return fmt.Errorf("which model answered is not said here and is at %s; say it on every line, or on none with --model", first)
 		}
-	}
-	return nil, nil
+		return tableRow(f.Name, at, o, add, func(key string) (string, bool) {
+			v := gjson.GetBytes(line, key)
+			if v.IsArray() || v.IsObject() {
+				return v.Raw, true
+			}
+			return v.String(), v.Exists() // of null: empty
+		})
+	})
 }
 
 // tableRow makes a row of what a line says; get reads it by the names of the file, and says whether there is such a column or key.
