@@ -22,24 +22,21 @@ type problemLine struct {
 }
 
 // WriteProblems writes problems.jsonl; latents is [len(ps)] of a generated set, else nil.
-func WriteProblems(d *store.Draft, ps []routing.Problem, latents []routing.Latent) (err error) {
-	w, err := d.Create(problemsFile)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	for i, p := range ps {
-		line := problemLine{Problem: p}
-		if latents != nil {
-			line.Latent = &latents[i]
+func WriteProblems(d *store.Draft, ps []routing.Problem, latents []routing.Latent) error {
+	return create(d, problemsFile, func(w io.Writer) error {
+		enc := json.NewEncoder(w)
+		enc.SetEscapeHTML(false)
+		for i, p := range ps {
+			line := problemLine{Problem: p}
+			if latents != nil {
+				line.Latent = &latents[i]
+			}
+			if err := enc.Encode(line); err != nil {
+				return err
+			}
 		}
-		if err := enc.Encode(line); err != nil {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // ReadProblems reads problems.jsonl; latents is nil unless the set was generated.

@@ -71,8 +71,7 @@ func Fresh(c Config, s seed.Seed) (*Base, error) {
 	c.Stored = safetensors.F32
 	b := &Base{Config: c, seed: s.Derive("language model")}
 	b.vocabulary = sync.OnceValues(b.readVocabulary)
-	sum := sha256.Sum256(fmt.Appendf(nil, "%+v %d", c, b.seed))
-	b.Digest = hex.EncodeToString(sum[:])
+	b.Digest = fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%+v %d", c, b.seed)))
 	return b, nil
 }
 

@@ -5,7 +5,6 @@ package lm
 import (
 	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"text/template"
@@ -25,8 +24,7 @@ func promptDigest(writes bool) string {
 	if writes {
 		text = rationaleText
 	}
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
 }
 
 // Expert is a member of the pool as the prompt shows it.

@@ -5,7 +5,6 @@ package lm
 import (
 	"crypto/sha256"
 	_ "embed"
-	"encoding/hex"
 	"fmt"
 	"strings"
 	"text/template"
@@ -19,8 +18,7 @@ var roundsText string
 
 // RoundsDigest tells apart versions of the prompt of NewRounds.
 func RoundsDigest() string {
-	sum := sha256.Sum256([]byte(roundsText + Rounds("", []int{0, 1})))
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(roundsText+Rounds("", []int{0, 1}))))
 }
 
 // NewRounds builds the policy that a spec describes whose choices are moves: answering, asking each expert of a pool and, with handOver,

@@ -5,7 +5,6 @@ package policy
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -146,8 +145,7 @@ func match(weights []Weight, values []safetensors.Tensor) ([]safetensors.Tensor,
 }
 
 func digest(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256(data))
 }
 
 // part is what the name of a file has behind it while WriteFile writes it; the * is of os.CreateTemp.

@@ -11,7 +11,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -236,8 +235,7 @@ func (x experiment) Batch() int { return max(1, min(128, x.Train.N)) }
 func today(now time.Time) string { return now.Format(time.DateOnly) }
 
 func sumOf(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
+	return fmt.Sprintf("%x", sha256.Sum256(data))
 }
 
 // Write writes files below a folder. A file that is there already is left as it is: if it has other content, it is an error that
