@@ -82,7 +82,11 @@ func (a *Asker) gather(ctx context.Context, what string, queues []queue) error {
 					if i >= len(q.requests) {
 						return
 					}
-					ends <- end{&q, &q.requests[i], a.one(flying, flight, &q, &q.requests[i])}
+					err := a.one(flying, flight, &q, &q.requests[i])
+					if failure := (*experts.Failure)(nil); err != nil && !errors.As(err, &failure) {
+						stop(err) // before anybody begins another request
+					}
+					ends <- end{&q, &q.requests[i], err}
 				}
 			})
 		}
@@ -109,8 +113,6 @@ func (a *Asker) gather(ctx context.Context, what string, queues []queue) error {
 			}
 			show.Add(1)
 			show.Say(fmt.Sprintf("%d failed", failed))
-		default:
-			stop(e.err)
 		}
 	}
 	for _, e := range early { // the expert was not to blame if it answered others, nor if it says the same another day
