@@ -17,26 +17,19 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// compiled is what 'entrorouter schema' prints of a kind of file, as an editor reads it.
-func compiled(t *testing.T, kind string) *jsonschema.Schema {
+// compiled is what 'entrorouter schema' prints of a type of file, as an editor reads it.
+func compiled(t *testing.T, file any) *jsonschema.Schema {
 	t.Helper()
-	s, err := spec.SchemaOf(kind, spec.Known{Methods: methods.Kinds(), Outputs: present.Kinds()})
-	if err != nil || s == nil {
-		t.Fatal(s, err)
-	}
-	text, err := json.Marshal(s)
+	s, err := spec.Schema(file, spec.Known{Methods: methods.Kinds(), Outputs: present.Kinds()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(text)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	const name = "schema.json"
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource(kind+".json", doc); err != nil {
+	if err := c.AddResource(name, plain(t, s)); err != nil {
 		t.Fatal(err)
 	}
-	of, err := c.Compile(kind + ".json")
+	of, err := c.Compile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,26 +43,32 @@ func decoded(t *testing.T, text []byte) any {
 	if err := yaml.Unmarshal(text, &v); err != nil {
 		t.Fatal(err)
 	}
+	return plain(t, v)
+}
+
+// plain is a value as JSON has it.
+func plain(t *testing.T, v any) any {
+	t.Helper()
 	data, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain, err := jsonschema.UnmarshalJSON(strings.NewReader(string(data)))
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plain
+	return doc
 }
 
 func TestEveryBuiltInFileFitsItsSchema(t *testing.T) {
-	for kind, pattern := range map[string]string{"spec": "*.yaml", "pool": "pools/*.yaml", "prices": "prices/*.yaml"} {
-		of := compiled(t, kind)
+	for pattern, file := range map[string]any{"*.yaml": spec.Experiment{}, "pools/*.yaml": spec.Pool{}, "prices/*.yaml": spec.Prices{}} {
+		of := compiled(t, file)
 		files, err := fs.Glob(experiments.FS, pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v", pattern, err)
 		}
 		for _, file := range files {
-			if name := path.Base(file); kind == "spec" && (name == "benchmarks.yaml" || name == "recordings.yaml") {
+			if name := path.Base(file); pattern == "*.yaml" && (name == "benchmarks.yaml" || name == "recordings.yaml") {
 				continue
 			}
 			text, err := fs.ReadFile(experiments.FS, file)
@@ -85,7 +84,7 @@ func TestEveryBuiltInFileFitsItsSchema(t *testing.T) {
 
 // What the checks of a spec refuse for its type, its range or its name, the schema refuses.
 func TestSchemaRefusesWhatChecksRefuse(t *testing.T) {
-	of := compiled(t, "spec")
+	of := compiled(t, spec.Experiment{})
 	for text, sound := range map[string]bool{
 		"grpo: {steps: 30}":                                  true,
 		"grpo: {steps: 0}":                                   false,

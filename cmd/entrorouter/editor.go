@@ -19,6 +19,9 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
+// schemaKinds are the files that there is a schema of.
+var schemaKinds = []string{"spec", "pool", "prices"}
+
 func schemaCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "schema",
@@ -29,7 +32,7 @@ func schemaCommand() *cli.Command {
 			"It knows the names, types, ranges and meanings of knobs; 'entrorouter plan SPEC' knows what a schema cannot say.",
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
-				return usageError{fmt.Errorf("schema takes at most one kind of file, got %d arguments; known: %s", c.NArg(), strings.Join(spec.SchemaKinds, ", "))}
+				return usageError{fmt.Errorf("schema takes at most one kind of file, got %d arguments; known: %s", c.NArg(), strings.Join(schemaKinds, ", "))}
 			}
 			kind := c.Args().First()
 			if kind == "" {
@@ -49,11 +52,16 @@ func schemaCommand() *cli.Command {
 
 // schema is the schema of a kind of file.
 func schema(kind string) (map[string]any, error) {
-	s, err := spec.SchemaOf(kind, spec.Known{Methods: methods.Kinds(), Outputs: present.Kinds()})
-	if s != nil || err != nil {
-		return s, err
+	known := spec.Known{Methods: methods.Kinds(), Outputs: present.Kinds()}
+	switch kind {
+	case "spec":
+		return spec.Schema(spec.Experiment{}, known)
+	case "pool":
+		return spec.Schema(spec.Pool{}, known)
+	case "prices":
+		return spec.Schema(spec.Prices{}, known)
 	}
-	return nil, usageError{fmt.Errorf("there is no schema of %q%s", kind, spec.Options(kind, spec.SchemaKinds))}
+	return nil, usageError{fmt.Errorf("there is no schema of %q%s", kind, spec.Options(kind, schemaKinds))}
 }
 
 var shells = []string{"bash", "zsh", "fish", "powershell"}

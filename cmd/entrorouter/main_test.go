@@ -25,14 +25,13 @@ import (
 	"github.com/entrorouter/entrorouter/harness/gguf/gguftest"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/testmain"
 )
 
 // What is asserted of standard error must not depend on how long a run takes: progress has tests of its own.
 func TestMain(m *testing.M) {
 	os.Setenv("ENTROROUTER_QUIET", "1")
 	collectSeldom()
-	testscript.Main(testmain.Cheap{M: sharing{m}}, map[string]func(){
+	testscript.Main(sharing{m}, map[string]func(){
 		"entrorouter": func() { os.Exit(run(os.Args, os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }

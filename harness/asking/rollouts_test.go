@@ -26,11 +26,10 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
 	"github.com/entrorouter/entrorouter/harness/store"
-	"github.com/entrorouter/entrorouter/harness/testmain"
 	"github.com/entrorouter/entrorouter/verify"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(testmain.Cheap{M: m}) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // asker is an expert behind HTTP that answers "7" to even seeds and "8" to odd ones.
 type asker struct {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,10 +29,12 @@ import (
 	"github.com/entrorouter/entrorouter/harness/fetch/fetchtest"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/testmain"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(testmain.Cheap{M: m}) }
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // as the command does
+	goleak.VerifyTestMain(m)
+}
 
 const commitID = "0123456789abcdef0123456789abcdef01234567"
 

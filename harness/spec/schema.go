@@ -7,22 +7,6 @@ import (
 	"reflect"
 )
 
-// SchemaKinds are the files that there is a schema of.
-var SchemaKinds = []string{"spec", "pool", "prices"}
-
-// SchemaOf is the schema of a kind of file; nil: there is none.
-func SchemaOf(kind string, known Known) (map[string]any, error) {
-	switch kind {
-	case "spec":
-		return Schema(Experiment{}, known)
-	case "pool":
-		return Schema(Pool{}, known)
-	case "prices":
-		return Schema(Prices{}, known)
-	}
-	return nil, nil
-}
-
 // Schema returns the JSON Schema (draft 2020-12) of a type of spec file: Experiment{}, Pool{} or Prices{}. Kinds of rows and outputs are
 // those that are known. A file that fits may still be refused, for what a schema cannot say; one that does not fit is refused. A spec
 // may leave to its base what it does not set, so of its own knobs none is required.

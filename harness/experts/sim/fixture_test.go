@@ -16,10 +16,9 @@ import (
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/testmain"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(testmain.Cheap{M: m}) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var quiet = slog.New(slog.DiscardHandler)
 
