@@ -95,7 +95,7 @@ func sayLeftOut(c *cli.Context, dir string) error {
 	}
 	_, others, err := measuredExperiments(dir)
 	if err == nil && len(others) > 0 {
-		fmt.Fprintf(c.App.ErrWriter, "entrorouter: %s of %s: no built-in spec makes that, and it is left out; give the path of its spec\n", some(others, namesAtMost), dir)
+		fmt.Fprintf(c.App.ErrWriter, "entrorouter: measurements in %s that no built-in spec makes are left out: %s; give the paths of their specs to have them\n", dir, some(others, namesAtMost))
 	}
 	return err
 }

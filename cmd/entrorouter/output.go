@@ -79,10 +79,10 @@ func harmless(r rune) rune {
 	return r
 }
 
-// output is standard output. It remembers what could not be written, since a page of help, for one, is written by who does not look.
+// output is standard output. It remembers the first write that failed: whoever prints a page of help, for one, does not look.
 type output struct {
 	io.Writer
-	failed error // the first failure; nil: none
+	failed error // nil: none
 }
 
 func (o *output) Write(p []byte) (int, error) {
