@@ -3,12 +3,10 @@
 package protocol
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +15,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/entrorouter/entrorouter/harness/book"
-	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/crash"
 	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/methods"
@@ -30,7 +27,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/stages"
 	"github.com/entrorouter/entrorouter/harness/steps"
 	"github.com/entrorouter/entrorouter/harness/store"
-	"github.com/entrorouter/entrorouter/harness/units"
 )
 
 const (
@@ -39,22 +35,14 @@ const (
 	recordingVersion    = 1
 )
 
-// noProbe is the folds.probe of a recording that has no model to spare.
-const noProbe = "none"
-
 // recorded is one recorded pool under cross-validation.
 type recorded struct {
 	fitting
 	embed   methods.Embed
 	servers methods.Servers
 
-	rec       *recording.Table
-	right     [][]bool // [A][Q] whether the first of the runs that may be learned from is right
-	scored    int      // runs of every question and model
-	problems  []routing.Problem
-	again     int   // questions that share the fold of another of their text
-	columns   []int // [M] index of each expert among the candidates of the recording
-	probe     int   // -1: none, the gate never opens
+	*outcomes
+	again     int // questions that share the fold of another of their text
 	partition []*partition
 }
 
@@ -125,7 +113,11 @@ func openRecorded(ctx context.Context, run *Run, files *recording.Reader, pool s
 		return nil, err
 	}
 	c := &recorded{fitting: run.fitting(members), embed: run.embed(members), servers: servers{run, members}}
-	return c, c.read(ctx, files)
+	if c.outcomes, err = readOutcomes(ctx, files, members, &run.Spec.Experiment); err != nil {
+		return nil, err
+	}
+	c.again = askedAgain(c.problems)
+	return c, c.lent()
 }
 
 // planRecorded reads the recording of a pool and plans its steps.
@@ -140,62 +132,10 @@ func planRecorded(ctx context.Context, run *Run, files *recording.Reader, pool s
 	return err
 }
 
-// read reads what the experts, and the probe, did on the questions of the recording.
-func (c *recorded) read(ctx context.Context, files *recording.Reader) (err error) {
-	f := c.Spec.Experiment.Folds
-	probe := recording.Candidate{Model: f.Probe}
-	var needed []recording.Candidate
-	if f.Probe != noProbe {
-		needed = append(needed, probe)
-	}
-	var own []recording.Candidate
-	for _, x := range c.pool.Experts {
-		own = append(own, recording.CandidateOf(x.Model, x.Settings))
-	}
-	c.scored = cmp.Or(c.pool.Recorded.Scored, 1)
-	if c.rec, err = files.Load(ctx, *c.pool.Recorded, append(needed, own...)); err != nil {
-		if lacks := (*recording.NoOutcomesError)(nil); errors.As(err, &lacks) && lacks.Model == probe {
-			return fmt.Errorf("%w: folds.probe: %w; name a weak one of these, or none", spec.ErrUsage, err)
-		}
-		return fmt.Errorf("pool %s: %w", c.pool.Name, err)
-	}
-	c.right = rightOf(c.rec, c.scored)
-	for _, candidate := range own {
-		m, err := c.rec.Find(candidate)
-		if err != nil {
-			return err
-		}
-		c.columns = append(c.columns, m)
-	}
-	if err := c.lent(); err != nil {
-		return err
-	}
-	c.probe = -1
-	if f.Probe != noProbe {
-		if c.probe, err = c.rec.Find(probe); err != nil {
-			return err
-		}
-	}
-	for _, q := range c.rec.Queries {
-		text := q.Problem // with the options, as the experts read it
-		for i, o := range q.Options {
-			text += fmt.Sprintf("\n%c. %s", 'A'+i, o)
-		}
-		c.problems = append(c.problems, routing.Problem{ID: q.ID, Benchmark: q.Benchmark, Split: routing.Test, Text: text, Gold: []string{q.Gold}, Options: q.Options})
-	}
-	for i, f := range firsts(c.problems) {
-		if f != i {
-			c.again++
-		}
-	}
-	return nil
-}
-
 // lent holds the recording to have the models that pass rates k5 are lent by.
 func (c *recorded) lent() error {
-	lenders := len(c.rec.Candidates) - len(c.columns)
 	for _, row := range c.Spec.Experiment.Methods {
-		if c.kappa(row) == "k5" && lenders < spec.NearestModels {
+		if lenders := c.lenders(); c.kappa(row) == "k5" && lenders < spec.NearestModels {
 			return fmt.Errorf("%w: experiment %s, row %s, pool %s: kappa k5 takes answers of %d models outside the pool, and its recording has %d; use kappa runs or 01",
 				spec.ErrUsage, c.Spec.Experiment.Name, row.RowID(), c.pool.Name, spec.NearestModels, lenders)
 		}
@@ -208,79 +148,6 @@ func (c *recorded) ids(context.Context) (map[string]string, error) {
 	ids := map[string]string{}
 	addIDs(ids, c.problems)
 	return ids, nil
-}
-
-// outcome is what expert m did on question q in the runs that are scored, their mean. It is in the bucket of the first that is
-// not right, if there is one.
-func (c *recorded) outcome(q, m int) routing.Outcome {
-	return c.mean(m, c.rec.Scored(q, c.columns[m], c.scored))
-}
-
-func (c *recorded) mean(m int, runs []recording.Answer) (o routing.Outcome) {
-	n := float64(len(runs))
-	for _, r := range runs {
-		bucket := routing.Wrong
-		switch {
-		case r.Correct:
-			o.Correct += 1 / n
-			bucket = routing.Correct
-		case r.NoAnswer:
-			bucket = routing.NoAnswer
-		case r.Cut():
-			bucket = routing.Truncated
-		}
-		if o.Bucket == "" || o.Bucket == routing.Correct {
-			o.Bucket = bucket
-		}
-		o.Out += float64(r.Out) / n
-		o.USD += c.pool.Experts[m].Price.USD(cost.Usage{In: r.In, Out: r.Out}, c.Spec.Experiment.CountInput) / n
-	}
-	if o.Bucket == routing.Correct {
-		o.Correct = 1 // and not what thirds add up to
-	}
-	return o
-}
-
-// folds assigns questions to k folds: inside each benchmark they are sorted by Hash("<seed>|<id>") and dealt round. A
-// question that is asked again, in whatever benchmark, is in the fold of the one with the least id and not dealt, or a
-// router would be tested on what it was trained on.
-func folds(problems []routing.Problem, k int, s uint64) []int {
-	first := firsts(problems)
-	byBenchmark := map[string][]int{}
-	for i, p := range problems {
-		if first[i] == i {
-			byBenchmark[p.Benchmark] = append(byBenchmark[p.Benchmark], i)
-		}
-	}
-	fold := make([]int, len(problems))
-	for _, of := range byBenchmark {
-		slices.SortFunc(of, func(a, b int) int {
-			key := func(i int) uint64 { return seed.Hash(fmt.Sprintf("%d|%s", s, problems[i].ID)) }
-			return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(problems[a].ID, problems[b].ID))
-		})
-		for rank, i := range of {
-			fold[i] = rank % k
-		}
-	}
-	for i, f := range first {
-		fold[i] = fold[f]
-	}
-	return fold
-}
-
-// firsts returns of every question that of its text with the least id: itself, if no other has its text.
-func firsts(problems []routing.Problem) []int {
-	of := map[string]int{}
-	for i, p := range problems {
-		if f, ok := of[p.Text]; !ok || p.ID < problems[f].ID {
-			of[p.Text] = i
-		}
-	}
-	out := make([]int, len(problems))
-	for i, p := range problems {
-		out[i] = of[p.Text]
-	}
-	return out
 }
 
 // plan lays out a cross-fit for each partition and row, and the measurements of the pool.
@@ -345,7 +212,7 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 	params.PoolName()
 	params.Rows(x.Methods, "versus")
 	params.Spec("folds.seeds", "folds.probe", "folds.whole", "folds.versus", "folds.predictions", "evaluate.bootstrap", "evaluate.confidence", "seed")
-	all, err := planMeasured(c.Plan, "measure "+c.pool.Name, book.MeasureFoldsStage, foldsMeasureVersion, params, inputs, c.prepare, c.described())
+	all, err := planMeasured(c.Plan, "measure "+c.pool.Name, book.MeasureFoldsStage, foldsMeasureVersion, params, inputs, c.prepare, c.described(c.pool.Name))
 	if err != nil {
 		return nil, err
 	}
@@ -453,40 +320,6 @@ func (c *recorded) planOutcomes(p *steps.Params) (*steps.Step, error) {
 		s.Amount = float64(len(c.problems) * len(c.columns))
 	}
 	return s, err
-}
-
-// described are the lines Recorded: of each expert how far its runs agree and how many a limit cut, where the recording says.
-func (c *recorded) described() (out []metrics.Measurement) {
-	for m, a := range c.columns {
-		scored, finished, cut := 0, 0, 0
-		for q := range c.problems {
-			for _, r := range c.rec.Scored(q, a, c.scored) {
-				scored++
-				if r.Finish != "" {
-					finished++
-				}
-				if r.Cut() {
-					cut++
-				}
-			}
-		}
-		line := metrics.Measurement{Name: "Recorded", Keys: metrics.Keys("pool", c.pool.Name, "expert", c.pool.Experts[m].ID), N: scored}
-		if finished > 0 {
-			line.Values = append(line.Values, metrics.Rounded(100*float64(cut)/float64(scored), units.Truncated, 2))
-		}
-		if n := c.rec.Noise(a); n.Questions > 0 {
-			line.Values = append(line.Values, metrics.Rounded(float64(n.Questions), units.Repeated, 0), metrics.Rounded(100*n.Disagree, units.Disagreement, 2))
-			if one, ok := n.Reliability(1); ok {
-				line.Values = append(line.Values, metrics.Rounded(one, units.Reliability, 3))
-			} else {
-				line.Undefined = append(line.Undefined, metrics.Undefined{Unit: units.Reliability, Why: "all runs are alike"})
-			}
-		}
-		if line.Values != nil {
-			out = append(out, line)
-		}
-	}
-	return out
 }
 
 // knowsOthers says whether a row that chooses in hindsight knows what routers learn from, and not the answers that are scored.
@@ -647,7 +480,7 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, f *cross
 			train = append(train, q)
 		}
 	}
-	if train, err = c.fewer(train, row.Train, p.seed); err != nil {
+	if train, err = fewer(c.problems, train, row.Train, p.seed); err != nil {
 		return out, err
 	}
 	set := c.trainSet(train, row)
@@ -671,10 +504,10 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, f *cross
 	if h, ok := router.(routing.HindsightRouter); ok {
 		outcomes := make([][]routing.Outcome, len(out.test))
 		for i, q := range out.test {
-			for m, a := range c.columns {
+			for m := range c.columns {
 				o := c.outcome(q, m)
 				if knowsOthers(row) {
-					o = c.mean(m, c.labels(q, a, row.Kappa))
+					o = c.learnable(q, m, row.Kappa)
 				}
 				outcomes[i] = append(outcomes[i], o)
 			}
@@ -712,96 +545,4 @@ func (c *recorded) fitFold(ctx context.Context, p *partition, fold int, f *cross
 func (c *recorded) trainSet(train []int, row spec.Method) routing.TrainSet {
 	examples := c.examples(train, c.kappa(row))
 	return routing.TrainSet{Experts: c.pool.Experts, C: routing.Costs(c.pool.Experts, c.Spec.Experiment.CUnit), SFT: examples, RL: examples}
-}
-
-// fewer returns n of the training questions, those with the smallest Hash("<1000 + seed of the partition>|<id>"): each
-// is among those of a larger n. 0 is all of them.
-func (c *recorded) fewer(train []int, n int, partition uint64) ([]int, error) {
-	if n == 0 {
-		return train, nil
-	}
-	if n > len(train) {
-		return nil, fmt.Errorf("train: %d questions are asked for, and a fold leaves %d", n, len(train))
-	}
-	key := func(q int) uint64 { return seed.Hash(fmt.Sprintf("%d|%s", 1000+partition, c.problems[q].ID)) }
-	sorted := slices.Clone(train)
-	slices.SortFunc(sorted, func(a, b int) int {
-		return cmp.Or(cmp.Compare(key(a), key(b)), cmp.Compare(c.problems[a].ID, c.problems[b].ID))
-	})
-	return sorted[:n], nil
-}
-
-// examples are training questions with pass rates, of the runs that are not scored where there are others: "runs" is the mean of
-// these; "01" the first of them alone; "k5" the mean of them and of the first answers of the 4 models outside the pool that agree
-// with the expert on most of the training questions, an imitation of N = 5 that leans towards those models' accuracy.
-func (c *recorded) examples(train []int, kind string) []routing.Example {
-	lenders := make([][]int, len(c.columns))
-	if kind == "k5" {
-		for m, own := range c.columns {
-			lenders[m] = c.neighbours(train, own)
-		}
-	}
-	out := make([]routing.Example, len(train))
-	for i, q := range train {
-		x := routing.Example{Problem: c.problems[q]}
-		if c.probe >= 0 {
-			x.Probe = recording.PassRate(c.labels(q, c.probe, kind))
-		}
-		for m, own := range c.columns {
-			runs := c.labels(q, own, kind)
-			right := math.Round(recording.PassRate(runs) * float64(len(runs)))
-			for _, a := range lenders[m] {
-				if c.right[a][q] {
-					right++
-				}
-			}
-			o := c.mean(m, runs)
-			x.Samples = append(x.Samples, len(runs)+len(lenders[m]))
-			x.Kappa = append(x.Kappa, right/float64(len(runs)+len(lenders[m])))
-			x.Tokens = append(x.Tokens, o.Out)
-			x.USD = append(x.USD, o.USD)
-		}
-		out[i] = x
-	}
-	return out
-}
-
-// labels are the runs of a candidate that a row learns from.
-func (c *recorded) labels(q, a int, kind string) []recording.Answer {
-	runs := c.rec.Labels(q, a, c.scored)
-	if kind == "01" {
-		return runs[:1]
-	}
-	return runs
-}
-
-// rightOf says of every candidate and question [A][Q] whether the first of the runs that may be learned from is
-// right.
-func rightOf(rec *recording.Table, scored int) [][]bool {
-	all := make([][]bool, len(rec.Candidates))
-	for a := range all {
-		for q := range rec.Queries {
-			all[a] = append(all[a], rec.Labels(q, a, scored)[0].Correct)
-		}
-	}
-	return all
-}
-
-// neighbours returns the models outside the pool that are nearest to a model in Hamming distance.
-func (c *recorded) neighbours(train []int, own int) []int {
-	var others []int
-	distance := make([]int, len(c.rec.Candidates))
-	for a := range c.rec.Candidates {
-		if slices.Contains(c.columns, a) {
-			continue
-		}
-		others = append(others, a)
-		for _, q := range train {
-			if c.right[a][q] != c.right[own][q] {
-				distance[a]++
-			}
-		}
-	}
-	slices.SortFunc(others, func(a, b int) int { return cmp.Or(cmp.Compare(distance[a], distance[b]), cmp.Compare(a, b)) })
-	return others[:spec.NearestModels]
 }

@@ -117,7 +117,7 @@ func toyRecording() *recorded {
 	pool := &steps.Pool{Experts: []routing.Expert{{ID: "cheap"}, {ID: "dear"}}}
 	pool.Experts[0].Price.In, pool.Experts[0].Price.Out = 1, 2
 	pool.Experts[1].Price.In, pool.Experts[1].Price.Out = 10, 20
-	c := &recorded{fitting: fitting{Plan: &steps.Plan{Spec: &spec.Resolved{}}, pool: pool}, rec: rec, right: rightOf(rec, 1), scored: 1, columns: []int{0, 2}, probe: 1}
+	c := &recorded{fitting: fitting{Plan: &steps.Plan{Spec: &spec.Resolved{}}, pool: pool}, outcomes: &outcomes{rec: rec, experts: pool.Experts, right: rightOf(rec, 1), scored: 1, columns: []int{0, 2}, probe: 1}}
 	for _, q := range rec.Queries {
 		c.problems = append(c.problems, routing.Problem{ID: q.ID, Benchmark: q.Benchmark})
 	}
@@ -162,7 +162,7 @@ func TestPassRatesAreLentByTheNearestModelsOutsideThePool(t *testing.T) {
 	if diff := cmp.Diff([]float64{100 * 2e-6, 102 * 20e-6}, own[0].USD); diff != "" {
 		t.Error(diff)
 	}
-	c.Spec.Experiment.CountInput = true
+	c.input = true
 	if diff := cmp.Diff([]float64{(1000 + 200) / 1e6, (10000 + 2040) / 1e6}, c.examples(train, "01")[0].USD); diff != "" {
 		t.Error(diff)
 	}
@@ -249,7 +249,7 @@ func TestFewerTrainingQuestionsAreAmongMore(t *testing.T) {
 	train := []int{0, 1, 2, 3}
 	// Of fmix64(FNV-1a-64("1003|q0")) to q3 the order is q1 q2 q3 q0, computed by another program.
 	for n, want := range map[int][]int{0: train, 1: {1}, 3: {1, 2, 3}} {
-		got, err := c.fewer(train, n, 3)
+		got, err := fewer(c.problems, train, n, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +257,7 @@ func TestFewerTrainingQuestionsAreAmongMore(t *testing.T) {
 			t.Errorf("%d of them: %s", n, diff)
 		}
 	}
-	if _, err := c.fewer(train, 5, 3); err == nil || !strings.Contains(err.Error(), "5 questions are asked for, and a fold leaves 4") {
+	if _, err := fewer(c.problems, train, 5, 3); err == nil || !strings.Contains(err.Error(), "5 questions are asked for, and a fold leaves 4") {
 		t.Errorf("more than there are: %v", err)
 	}
 }

@@ -41,7 +41,7 @@ func (c *recorded) whole(row spec.Method) (*whole, error) {
 	for q := range train {
 		train[q] = q
 	}
-	if train, err = c.fewer(train, row.Train, first); err != nil {
+	if train, err = fewer(c.problems, train, row.Train, first); err != nil {
 		return nil, err
 	}
 	w := &whole{c: c, row: row, method: method, set: c.trainSet(train, row)}
