@@ -20,7 +20,7 @@ type Noise struct {
 	Share float64 `yaml:"share" in:"[0,1]"` // of the training problems; paper: 0.1
 }
 
-// noiseSize is by how much a pass rate moves (the paper's appendix).
+// noiseSize is by how much a pass rate moves (appendix K of the paper).
 const noiseSize = 0.2
 
 func (n Noise) hits(s seed.Seed, problem string) bool {

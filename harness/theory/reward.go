@@ -11,7 +11,7 @@ import (
 
 // Kinds of reward.
 const (
-	Linear   = "linear"    // correct - lambda*cost: R(tau) of section 2.2
+	Linear   = "linear"    // correct - lambda*cost: R(tau) of section 2.1
 	RouterR1 = "router_r1" // (1-alpha)*correct + alpha*cheapness, cheapness counted for correct answers only
 	XRouter  = "xrouter"   // correct * (K - min(lambda*cost, cost_max))
 )
