@@ -28,8 +28,9 @@ import (
 // text that names exactly one expert; failing that, the model is told so and asked once more; failing that, the expert
 // of OnParseFail answers. What was asked at temperature 0 does not depend on the run: runs of a problem share it.
 //
-// The model's own tokens are in Decision.Usage, and in no cost of the table, as the paper has it. Since such a router is
-// as large as an expert, Report also counts them in dollars, prompt and answer, where the price is known.
+// The model's own tokens are in Decision.Usage, and in no cost of the table: the paper leaves out those of its own router
+// (section 4.1) and does not say whether it counts those of these. Since such a router is as large as an expert, Report
+// also counts them in dollars, prompt and answer, where the price is known.
 type llmRouter struct {
 	Model       string  `yaml:"model"`              // as its server knows it
 	URL         string  `yaml:"url,omitempty"`      // base URL of the server, ending in /v1; none: a simulated router of the pool
