@@ -55,7 +55,7 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 		of := o.tellings(d, findings, rows, f)
 		verdict, part := d.onPaper(findings, f)
 		paper := verdict + part
-		recorded, models, simulated := o.counts(of, Scale.pool), o.models(of), o.simulated(of)
+		recorded, models, simulated := append(o.counts(of, Scale.pool), o.byRule(of)...), o.models(of), o.simulated(of)
 		g.Rows = append(g.Rows, []report.Text{report.Say(upper(d.Says) + "."), report.Say(paper), verdictFirst(recorded), report.Say(models...), verdictFirst(simulated)})
 		s.Records = append(s.Records, []string{d.Says, paper, strings.Join(recorded, "; "), strings.Join(models, "; "), strings.Join(simulated, "; ")})
 	}
@@ -124,11 +124,12 @@ const noSuchRow = "no such row"
 func (o *Orderings) alwaysStrongest(measured *Measurements) (string, error) {
 	var pools []string
 	for _, scale := range o.Scales {
-		if !scale.pool() {
+		if scale.Kind != kindRecorded {
 			continue
 		}
 		for _, table := range sortedKeys(scale.Experiments) {
-			cost, as, err := o.asStrongest(measured, scale.Experiments[table], scale, Place{"method": o.Reference, "benchmark": scale.average()})
+			experiment := scale.Experiments[table]
+			cost, as, err := o.asExpert(measured, experiment, scale, Place{"method": o.row(scale, experiment, o.Reference), "benchmark": scale.average()}, o.row(scale, experiment, o.Strongest))
 			if err != nil {
 				return "", err
 			}
@@ -144,7 +145,7 @@ func (o *Orderings) alwaysStrongest(measured *Measurements) (string, error) {
 	if len(pools) == 0 {
 		return "", nil
 	}
-	return "On " + listed(pools) + " the router (row " + o.Reference + ") asks the strongest expert on (almost) every question: what it keeps and saves there is what that expert does.", nil
+	return "On " + listed(pools) + " the router asks the strongest expert on (almost) every question: what it keeps and saves there is what that expert does.", nil
 }
 
 // telling looks an id up; nil if nothing has it.
@@ -471,6 +472,16 @@ func counted(counts map[string]int, of int, more func(string) string) string {
 		parts = append(parts, part+more(w))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// byRule counts the verdicts of a line on recorded answers by each other rule for the strongest expert.
+func (o *Orderings) byRule(of []telling) (lines []string) {
+	for _, rule := range o.rules() {
+		if some := o.counts(of, by(rule)); len(some) > 0 {
+			lines = append(lines, rule+": "+strings.Join(some, "; "))
+		}
+	}
+	return lines
 }
 
 // models counts the verdicts of a line on language models, by which of their weights were trained.

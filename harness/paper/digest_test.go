@@ -240,14 +240,14 @@ func TestTheNotesOfTheDigestComeFromTheMeasurements(t *testing.T) {
 	}
 	some := notes(99.1, 70)
 	for _, want := range []string{
-		"On P (99.10% of its cost) the router (row ours) asks the strongest expert on (almost) every question",
+		"On P (99.10% of its cost) the router asks the strongest expert on (almost) every question",
 		"Trained once on P: ",
 	} {
 		if !strings.Contains(some, want) {
 			t.Errorf("no %q in %s", want, some)
 		}
 	}
-	if none := notes(98.9, 79); strings.Contains(none, "(row ours) asks the strongest") {
+	if none := notes(98.9, 79); strings.Contains(none, "the router asks the strongest") {
 		t.Error(none)
 	}
 }

@@ -20,7 +20,7 @@ func (o *Orderings) FrontSheet(file string, findings []Finding, rows []Row, meas
 			continue
 		}
 		of := o.tellings(d, findings, rows, f)
-		cells := [][]string{d.frontPaper(findings, f), frontRecorded(o.perPool(of, Scale.pool)), o.frontModels(of), o.frontSimulated(of)}
+		cells := [][]string{d.frontPaper(findings, f), o.frontPools(of), o.frontModels(of), o.frontSimulated(of)}
 		row, record := []report.Text{report.Say(upper(d.Front))}, []string{d.Front}
 		for _, lines := range cells {
 			row, record = append(row, report.Say(lines...)), append(record, strings.Join(lines, "; "))
@@ -55,6 +55,23 @@ func (d *DigestLine) frontPaper(findings []Finding, f *faults) []string {
 		}
 	}
 	return []string{marked(verdict, text)}
+}
+
+// frontPools is a cell of the front page on recorded answers: of the main rows, and of the router by each other rule.
+func (o *Orderings) frontPools(of []telling) []string {
+	lines := frontRecorded(o.perPool(of, Scale.pool))
+	for _, rule := range o.rules() {
+		if some := o.perPool(of, by(rule)); len(some) > 0 {
+			lines = append(lines, led(rule, frontRecorded(some)[0]))
+		}
+	}
+	return lines
+}
+
+// led puts what a line is about behind its mark.
+func led(about, line string) string {
+	mark, text, _ := strings.Cut(line, space)
+	return mark + space + about + ": " + text
 }
 
 // frontRecorded is the verdict that more than half of the pools have, and on how many of them; it says so if none has.
@@ -156,9 +173,8 @@ func (o *Orderings) frontGains(measured *Measurements) (report.Grid, error) {
 func (o *Orderings) frontModels(of []telling) (lines []string) {
 	for _, weights := range o.trained() {
 		if some := o.perPool(of, training(weights)); len(some) > 0 {
-			mark, text, _ := strings.Cut(frontRecorded(some)[0], space)
-			if !strings.HasPrefix(text, NotRun) {
-				lines = append(lines, mark+space+weights+": "+strings.TrimSuffix(text, " on 1 of 1"))
+			if line := led(weights, frontRecorded(some)[0]); !strings.Contains(line, ": "+NotRun) {
+				lines = append(lines, strings.TrimSuffix(line, " on 1 of 1"))
 			}
 		}
 	}

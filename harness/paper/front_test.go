@@ -43,6 +43,46 @@ func TestTheFrontPageSaysWhatMostPoolsSay(t *testing.T) {
 	}
 }
 
+// Under the main rows stands what the router says by another rule, of the pools that have it; an ordering of two experts is nobody's rule.
+func TestTheFrontPageHasALineForARule(t *testing.T) {
+	head := strings.NewReplacer("rows: {toy:", "rows: {toy:", "names:", "  - {id: r, title: R, kind: recorded, rule: by another rule, keys: {pool: p}, average: all, experiments: {toy: logs}, rows: {router/knob=2: other, cheap: cheap, dear: dear}}\nnames:",
+		"says: two orderings,", "says: two orderings, front: two,", "reference: ours", "reference: ours\nexperts: [cheap, dear]").Replace(digestHead)
+	o, err := ReadOrderings("o.yaml", []byte(head+"      - {id: experts, source: s, says: y, a: dear, b: cheap, is: above, recorded: {}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line := func(method, values string) string { return "logs/pool=p/method=" + method + "/benchmark=all 10" + values }
+	m := measured(t, line("ours", points("accuracy-%", 60, 59, 61)), line("other", points("accuracy-%", 80, 79, 81)),
+		line("cheap", points("accuracy-%", 70, 69, 71)), line("dear", points("accuracy-%", 75, 74, 76)))
+	rows, err := o.Judge("o.yaml", toyTables(t), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	findings, err := list1(t, digestClaims).Check("c.yaml", toyTables(t), m, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := o.FrontSheet("o.yaml", findings, rows, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.ReplaceAll(strings.Join(s.Grids[0].Rows[0][2].Lines, "|"), space, " "), "? mixed: refuted on 1 of 2|✔ by another rule: confirmed on 1 of 1"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	d, err := o.DigestSheet("o.yaml", findings, rows, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := strings.Join(d.Records[2], "|"), "by another rule: confirmed on 1 of 1"; !strings.Contains(got, want) {
+		t.Errorf("%q lacks %q", got, want)
+	}
+	for _, r := range rows {
+		if by := r.Judged[4]; r.Ordering.ID == "experts" && by.Verdict != NotStated {
+			t.Errorf("two experts by a rule: %+v", by)
+		}
+	}
+}
+
 // A line of several parts that agree says how many there are, as one of which some do not does.
 func TestACellOfPartsThatAgreeHasTheirNumber(t *testing.T) {
 	tell := func(v told) telling { return func(string) (told, bool) { return v, true } }

@@ -218,18 +218,18 @@ func (o *Orderings) bought(measured *Measurements, experiment string, scale Scal
 	if lead.Bounded && lead.Low > 0 || slices.Contains(o.Experts, better["method"]) {
 		return false, nil
 	}
-	_, as, err := o.asStrongest(measured, experiment, scale, better)
+	_, as, err := o.asExpert(measured, experiment, scale, better, o.row(scale, experiment, o.Strongest))
 	return as, err
 }
 
-// asStrongest says whether a row is the strongest expert, which need not be the dearest, but for its name: it costs as much, and its accuracy is
+// asExpert says whether a row is an expert, as measurements call it, but for its name: it costs as much, and its accuracy is
 // no more than the points away that nearlyAll leaves. cost is in percent of that expert's.
-func (o *Orderings) asStrongest(measured *Measurements, experiment string, scale Scale, at Place) (cost float64, as bool, err error) {
-	strongest := maps.Clone(at)
-	strongest["method"] = o.row(scale, experiment, o.Strongest)
+func (o *Orderings) asExpert(measured *Measurements, experiment string, scale Scale, at Place, expert string) (cost float64, as bool, err error) {
+	alone := maps.Clone(at)
+	alone["method"] = expert
 	shares := [2]float64{0, 100}
 	var accuracies []float64
-	for i, at := range []Place{at, strongest} {
+	for i, at := range []Place{at, alone} {
 		m, _, err := measured.find(experiment, scale, at)
 		if err != nil {
 			return 0, false, err

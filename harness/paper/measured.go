@@ -59,6 +59,10 @@ func (c *Claim) onScale(o ours) (OnScale, error) {
 			if c.Printed != "" {
 				s.Verdict = c.printedVerdict(v)
 			}
+			var alone bool
+			if alone, err = o.alone(c); alone && s.Verdict == Confirmed {
+				s.Verdict, s.Why = Inconclusive, whyOneExpert
+			}
 		}
 	}
 	switch {
@@ -85,6 +89,34 @@ func (c *Claim) onScale(o ours) (OnScale, error) {
 		}
 	}
 	return s, nil
+}
+
+// alone says whether the routers that a claim reads on recorded answers are one expert each but for their names, so that its number is that
+// expert's.
+func (o ours) alone(c *Claim) (bool, error) {
+	all := false
+	for _, experiment := range c.Experiments(o.scale) {
+		rows := c.Rows(o.orderings, o.scale, experiment)
+		rows = slices.DeleteFunc(rows, func(row string) bool { return slices.Contains(o.orderings.Experts, row) })
+		for _, row := range rows {
+			as := false
+			for _, expert := range sortedKeys(o.scale.Rows) {
+				expert = o.orderings.row(o.scale, experiment, expert)
+				if as || !slices.Contains(o.orderings.Experts, expert) {
+					continue
+				}
+				var err error
+				if _, as, err = o.orderings.asExpert(o.measured, experiment, o.scale, Place{"method": row, "benchmark": o.scale.average()}, expert); err != nil {
+					return false, err
+				}
+			}
+			if !as {
+				return false, nil
+			}
+			all = true
+		}
+	}
+	return all, nil
 }
 
 // learnt are the rows that a claim compares on a scale, as measurements call them.
@@ -206,7 +238,7 @@ func (o ours) read(r reference) (reading, error) {
 	case "retention":
 		return o.retention(experiment, at, r)
 	case "saving":
-		return o.saving(experiment, at)
+		return o.saving(experiment, at, r)
 	case "cell":
 		return reading{}, errors.New("a cell is one of a paper's tables; ours names what is measured: accuracy, usd, mean and the others")
 	case "lead":
@@ -270,11 +302,24 @@ func (o ours) retention(experiment string, at Place, r reference) (reading, erro
 	return reading{Value: c.Value, once: c.Once, questions: c.Questions}, err
 }
 
-// saving reads the saving that was measured, or else what is left of the strongest expert's cost.
-func (o ours) saving(experiment string, at Place) (reading, error) {
+// saving reads the saving that was measured, or else what is left of the strongest expert's cost. Shares of cost are of the dearest expert's,
+// which need not be the strongest.
+func (o ours) saving(experiment string, at Place, r reference) (reading, error) {
 	cost, err := o.reading(experiment, at, costShare)
 	if err != nil {
 		return reading{}, err
+	}
+	_, place, err := o.place(r.words[0], r.words[2], metrics.Average)
+	if err != nil {
+		return reading{}, err
+	}
+	strongest, err := o.reading(experiment, place, costShare)
+	if err != nil && !errors.Is(err, errNotRun) {
+		return reading{}, err
+	}
+	if err == nil && strongest.Number > 0 && strongest.Number != 100 {
+		c, err := propagate([]reading{cost, strongest}, func(x []float64) float64 { return 100 * (1 - x[0]/x[1]) })
+		return reading{Value: c.Value, once: c.Once, questions: c.Questions}, err
 	}
 	left := cost.scaled(-1)
 	left.Number, left.Low, left.High = 100-cost.Number, 100-cost.High, 100-cost.Low

@@ -279,6 +279,45 @@ func TestClaimsOnRecordedAnswers(t *testing.T) {
 	}
 }
 
+// Shares of cost are of the dearest expert's; the strongest may be another, and what is saved is saved of its cost.
+func TestWhatIsSavedIsOfTheStrongestExpertsCost(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	logs := o.Scales[2]
+	logs.Rows = map[string]string{"router/knob=2": "ours", "dear": "strongest"}
+	router := "logs/pool=p/method=ours/benchmark=all 100" + points("accuracy-%", 60, 59, 61) + points("cost-share-%", 4, 3.8, 4.2)
+	claim := claim1(t, `formula: "saving(toy, router/knob=2, dear)", ours: {}`)
+	for share, want := range map[string][3]float64{
+		// 1 - 4/8, as a ratio of numbers taken as independent (MOVER of logarithms has it otherwise by less than a digit of these).
+		points("cost-share-%", 8, 8, 8):       {50, 47.5, 52.5},
+		points("cost-share-%", 100, 100, 100): {96, 95.8, 96.2},
+		points("cost-share-%", 0, 0, 0):       {96, 95.8, 96.2}, // nothing can be saved of nothing
+	} {
+		m := measured(t, router, "logs/pool=p/method=strongest/benchmark=all 100"+points("accuracy-%", 80, 80, 80)+share)
+		close(t, share, onScale(t, claim, o, logs, m).Value, want[0], want[1], want[2])
+	}
+}
+
+// A number that a router has because it asks one expert is that expert's, and confirms nothing said of a router.
+func TestWhatOneExpertHasIsNotConfirmedOfARouter(t *testing.T) {
+	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
+	o.Experts = []string{"cheapest", "strongest"}
+	logs := o.Scales[2]
+	logs.Rows = map[string]string{"router/knob=2": "ours", "cheap": "cheapest", "dear": "strongest"}
+	claim := claim1(t, `printed: "60", formula: "saving(toy, router/knob=2, dear)", ours: {margin: 5, reason: r}`)
+	judged := func(accuracy float64) OnScale {
+		return onScale(t, claim, o, logs, measured(t,
+			"logs/pool=p/method=ours/benchmark=all 100"+points("accuracy-%", accuracy, 59, 64)+points("cost-share-%", 40, 39, 41),
+			"logs/pool=p/method=cheapest/benchmark=all 100"+points("accuracy-%", 60, 59, 61)+points("cost-share-%", 40, 39, 41),
+			"logs/pool=p/method=strongest/benchmark=all 100"+points("accuracy-%", 80, 79, 81)+points("cost-share-%", 100, 100, 100)))
+	}
+	if on := judged(60); on.Verdict != Inconclusive || on.Why != "always asks one expert" || on.Value.Number != 60 {
+		t.Errorf("always the cheapest: %+v", on)
+	}
+	if on := judged(63); on.Verdict != Confirmed || on.Why != "" {
+		t.Errorf("as dear, and three points better: %+v", on)
+	}
+}
+
 func TestSharesAreReadOnMeasurementsAlone(t *testing.T) {
 	o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above}")
 	m := measured(t, "toy/arena=paper/method=ours/stratum=easy/expert=cheap 10"+points("share-%", 60, 58, 62))

@@ -12,7 +12,7 @@ reference: ours
 experts: [cheap, dear]
 scales:
   - {id: small, title: Small, kind: simulated, keys: {arena: paper}}
-  - {id: logs, title: Logs, kind: recorded, keys: {pool: p}, average: all, experiments: {toy: logs}, rows: {router/knob=2: ours}}
+  - {id: logs, title: Logs, kind: recorded, keys: {pool: p}, average: all, experiments: {toy: logs}, rows: {router/knob=2: ours, cheap: cheap, dear: dear, without: without}}
   - {id: head, title: A head, kind: language-model, trains: head, study: lm, keys: {pool: p}, average: all, experiments: {toy: lm}, rows: {router/knob=2: ours, cheap: cheap, dear: dear, without: without}}
   - {id: loop, title: A loop, kind: language-model, trains: every weight, study: lm-loop, seeds: true, rows: {loop: loop}}
 names: {rows: {toy: {router/knob=2: ours}}}
@@ -27,7 +27,7 @@ sections:
     table: toy
     orderings:
       - {id: part, source: s, says: a part helps, paper: "1 vs 2", a: without, b: router/knob=2, is: below, needs: language-model, reason: r, recorded: {}}
-      - {id: other, source: s, says: another row is better, paper: "1 vs 2", a: nobody, b: router/knob=2, is: above, recorded: {}}
+      - {id: other, source: s, says: another row is better, paper: "1 vs 2", a: nobody, b: router/knob=2, is: above}
       - {id: experts, source: s, says: experts differ, a: dear, b: cheap, is: above, recorded: {a: dear, b: cheap}}
       - id: loop
         source: s
@@ -84,7 +84,7 @@ language-models:
 	}
 	want := []string{
 		"part: not run; untestable here (inconclusive); confirmed; ", // one training says nothing on the recorded pool
-		"other: not run; not run; ; ",
+		"other: not run; ; ; ",
 		"experts: not run; inconclusive; ; ",
 		"loop: ; ; ; confirmed",
 	}

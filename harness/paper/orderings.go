@@ -61,6 +61,7 @@ type Scale struct {
 	Keys    map[string]string `yaml:"keys"`    // of its measurements
 	Average string            `yaml:"average"` // value of the key benchmark over all questions, the only one that it shares with the paper; empty: avg
 
+	Rule   string `yaml:"rule"`   // of recorded answers: by which other rule than the main rows the router takes the strongest expert
 	Trains string `yaml:"trains"` // of a language model: which of its weights were trained
 	Study  string `yaml:"study"`  // of a language model: the experiment
 	Seeds  bool   `yaml:"seeds"`  // low and high of its measurements are the least and the most over training seeds
@@ -160,33 +161,53 @@ var kinds = []string{kindSimulated, kindEnsemble, "training", "environment", kin
 func (s Scale) bySeeds() bool { return s.Kind == "training" || s.Kind == "environment" || s.Seeds }
 
 // own says whether the scale's answers are drawn by the program, for routers that are no language models; pool, whether it is one of recorded
-// answers, for such routers; model, whether the router is a language model.
-func (s Scale) own() bool   { return !s.pool() && !s.model() }
-func (s Scale) pool() bool  { return s.Kind == kindRecorded }
+// answers, for such routers as the main rows have; model, whether the router is a language model.
+func (s Scale) own() bool   { return s.Kind != kindRecorded && !s.model() }
+func (s Scale) pool() bool  { return s.Kind == kindRecorded && s.Rule == "" }
 func (s Scale) model() bool { return s.Kind == kindModel }
+
+// ofKind lists the scales of a kind.
+func (o *Orderings) ofKind(kind string) (of []Scale) {
+	for _, s := range o.Scales {
+		if s.Kind == kind {
+			of = append(of, s)
+		}
+	}
+	return of
+}
+
+// rules lists the other rules for the strongest expert, in the order of the scales.
+func (o *Orderings) rules() (rules []string) {
+	for _, scale := range o.Scales {
+		if scale.Rule != "" && !slices.Contains(rules, scale.Rule) {
+			rules = append(rules, scale.Rule)
+		}
+	}
+	return rules
+}
+
+// by says of a scale whether its router takes the strongest expert by such a rule.
+func by(rule string) func(Scale) bool { return func(s Scale) bool { return s.Rule == rule } }
 
 // folded says whether its rows were cross-validated on recorded answers.
 func (s Scale) folded() bool { return !s.own() && !s.Seeds }
 
-// states says whether a sentence about two rows is stated on the scale: an ensemble and a language model have the rows that they name, and
-// what is said of two experts says nothing of a language model.
+// states says whether a sentence about two rows is stated on the scale: but for simulated experts it has the rows that it names, and
+// what is said of two experts says nothing of a language model, or of a rule.
 func (o *Orderings) states(s Scale, a, b Place) bool {
-	switch s.Kind {
-	case kindModel:
-		if slices.Contains(o.Experts, a["method"]) && slices.Contains(o.Experts, b["method"]) {
-			return false
-		}
-	case kindEnsemble:
-	default:
-		return true
-	}
-	return s.named(a) && s.named(b)
+	experts := slices.Contains(o.Experts, a["method"]) && slices.Contains(o.Experts, b["method"])
+	return s.Rows == nil || s.named(a) && s.named(b) && !(experts && (s.model() || s.Rule != ""))
+}
+
+// rows are those that an ordering names for scales of a kind; nil: it names none.
+func (o *Ordering) rows(kind string) *Rows {
+	return map[string]*Rows{kindSimulated: o.Simulated, kindEnsemble: o.Ensemble, "training": o.Training, "environment": o.Environment, kindRecorded: o.Recorded, kindModel: o.Model}[kind]
 }
 
 // on returns the rows of an ordering on scales of a kind, and false if it has none there. Orderings about a table
 // are stated on simulated scales and ensembles unless they say otherwise.
 func (o *Ordering) on(kind, table string) (Rows, bool) {
-	rows := map[string]*Rows{kindSimulated: o.Simulated, kindEnsemble: o.Ensemble, "training": o.Training, "environment": o.Environment, kindRecorded: o.Recorded, kindModel: o.Model}[kind]
+	rows := o.rows(kind)
 	if kind == kindModel && rows == nil && o.Recorded != nil {
 		rows = &Rows{A: o.Recorded.A, B: o.Recorded.B, None: o.Recorded.None} // the same rows, on the pools that have them
 	}
@@ -249,6 +270,8 @@ func ReadOrderings(file string, data []byte) (*Orderings, error) {
 			f.add(scales[i], s.ID, "unknown kind %q; known: %s", s.Kind, strings.Join(kinds, ", "))
 		case (s.Kind == kindModel) != (s.Trains != "" && s.Study != ""):
 			f.add(scales[i], s.ID, "trains and study go with kind %s, and only with it", kindModel)
+		case s.Rule != "" && s.Kind != kindRecorded:
+			f.add(scales[i], s.ID, "a rule goes with kind %s alone", kindRecorded)
 		}
 		if first := slices.IndexFunc(o.Scales, func(other Scale) bool { return other.ID == s.ID }); first < i {
 			f.add(scales[i], s.ID, "the id is taken by line %d", scales[first])
@@ -273,7 +296,7 @@ func ReadOrderings(file string, data []byte) (*Orderings, error) {
 	return o, f.err()
 }
 
-// checkScales looks for scales that rows name and nobody has.
+// checkScales looks for scales that rows name and nobody has, and for rows that no scale of their kind has.
 func (o *Orderings) checkScales(f *faults) {
 	var known []string
 	for _, s := range o.Scales {
@@ -281,12 +304,19 @@ func (o *Orderings) checkScales(f *faults) {
 	}
 	for _, s := range o.Sections {
 		for i := range s.Orderings {
+			x := &s.Orderings[i]
 			for _, kind := range kinds {
-				r, _ := s.Orderings[i].on(kind, s.Table)
+				r, ok := x.on(kind, s.Table)
 				for _, id := range r.Scales {
 					if !slices.Contains(known, id) {
-						f.add(s.Orderings[i].line, s.Orderings[i].ID, "%s: unknown scale %q; known: %s", kind, id, strings.Join(known, ", "))
+						f.add(x.line, x.ID, "%s: unknown scale %q; known: %s", kind, id, strings.Join(known, ", "))
 					}
+				}
+				if of := o.ofKind(kind); ok && x.rows(kind) != nil && of != nil && !slices.ContainsFunc(of, func(scale Scale) bool {
+					a, b := o.sides(x, r, scale)
+					return o.states(scale, a, b)
+				}) {
+					f.add(x.line, x.ID, "%s: no scale of this kind has both rows", kind)
 				}
 			}
 		}

@@ -593,6 +593,15 @@ func TestFaultsOfOrderingsNameTheLine(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), `o.yaml:2: a: unknown kind "c"; known: simulated, ensemble, training, environment, recorded`) {
 		t.Errorf("%v", err)
 	}
+	named := strings.Replace(head, "experiments: {toy: logs}}", "experiments: {toy: logs}, rows: {cheap: small}}", 1)
+	_, err = ReadOrderings("o.yaml", []byte(named+"      - {id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, recorded: {}}\n"))
+	if err == nil || !strings.Contains(err.Error(), "o.yaml:12: x: recorded: no scale of this kind has both rows") {
+		t.Errorf("%v", err)
+	}
+	_, err = ReadOrderings("o.yaml", []byte("scales:\n  - {id: a, title: b, kind: simulated, rule: by another}\n"))
+	if err == nil || !strings.Contains(err.Error(), "o.yaml:2: a: a rule goes with kind recorded alone") {
+		t.Errorf("%v", err)
+	}
 }
 
 // What a scale calls the paper's rows holds for orderings as it does for claims; a name of its own is left as it is.

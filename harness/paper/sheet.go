@@ -118,7 +118,7 @@ func (o *Orderings) MeasuredSheet(findings []Finding) *report.Sheet {
 	for _, of := range []struct {
 		title string
 		has   func(Scale) bool
-	}{{"On simulated experts", Scale.own}, {"On recorded answers", Scale.pool}, {"With a language model as the router", Scale.model}} {
+	}{{"On simulated experts", Scale.own}, {"On recorded answers", func(s Scale) bool { return s.Kind == kindRecorded }}, {"With a language model as the router", Scale.model}} {
 		var some []int
 		for i, scale := range scales {
 			if of.has(scale) {
@@ -269,7 +269,11 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 		s.Notes = append(s.Notes, once)
 	}
 	own := report.Grid{Head: []string{"Ordering", "Simulated", "At equal cost", "Left after Holm and FDR"}, Widths: []float64{0.5, 0.2, 0.17, 0.13}}
-	marked := []*markGrid{o.marks("On real outcomes", Scale.pool), o.marks("With a language model as the router", Scale.model)}
+	marked := []*markGrid{o.marks("On real outcomes", Scale.pool)}
+	for _, rule := range o.rules() {
+		marked = append(marked, o.marks("On real outcomes, "+rule, by(rule)))
+	}
+	marked = append(marked, o.marks("With a language model as the router", Scale.model))
 	for _, m := range marked {
 		for _, i := range m.scales {
 			s.Records[0] = append(s.Records[0], o.Scales[i].ID)

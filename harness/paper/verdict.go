@@ -24,6 +24,7 @@ const (
 const (
 	whyLevel     = "level"                     // both rows are the same to the last digit, as two routers that decide alike
 	whyStrongest = "always asks the strongest" // accuracy that was bought
+	whyOneExpert = "always asks one expert"    // a printed number that the expert has, and no router
 	whyOnePool   = "one pool"                  // of two learners, where one simulated pool is measured
 	whyNeither   = "neither leads"             // of two trade-offs
 	whyBoth      = "each leads at its own cost"
