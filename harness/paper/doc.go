@@ -74,7 +74,8 @@
 //
 // Retention, saving, hull gain and the difference of two rows have the interval that the measurements give them, question
 // by question. Retention on recorded answers is made of the paired difference to the strongest expert and of that expert's
-// accuracy. Whatever else a formula makes of measured numbers has the interval of independent errors: each number in turn
+// accuracy, and saving of both rows' costs where the strongest is not the dearest. A printed number that a router has because it always asks one expert
+// is that expert's: it is inconclusive where it would be confirmed. Whatever else a formula makes of measured numbers has the interval of independent errors: each number in turn
 // goes to the ends of its own interval, and what that moves the result by is added in quadrature, to either side (MOVER).
 // That is too wide for numbers of the same questions wherever they are subtracted or divided. The spread over training
 // seeds is added as for orderings: the t interval of the result seed by seed.
@@ -148,6 +149,10 @@
 // expert: where it would confirm that it is more accurate, and leads at no equal cost, the verdict is inconclusive, in claims as in orderings.
 // Nobody who takes a hundredth of the money elsewhere moves accuracy by much more than a point, which is what the paper's sentences call
 // level. A sentence about an expert itself (experts) is judged as it stands.
+//
+// Who the strongest expert is, the main rows of recorded answers measure; the paper takes the dearest, and counts it as always right in Stage II. What it
+// says of its router is therefore judged twice on a pool: on the main rows, and on scales whose rows follow its rule. A scale states the sentences about
+// rows that it names, and one with a rule none about two experts.
 //
 // # Digest
 //
