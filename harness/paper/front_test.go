@@ -51,7 +51,9 @@ func TestTheFrontPageHasALineForARule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := func(method, values string) string { return "logs/pool=p/method=" + method + "/benchmark=all 10" + values }
+	line := func(method, values string) string {
+		return "logs/pool=p/method=" + method + "/benchmark=all 10" + values
+	}
 	m := measured(t, line("ours", points("accuracy-%", 60, 59, 61)), line("other", points("accuracy-%", 80, 79, 81)),
 		line("cheap", points("accuracy-%", 70, 69, 71)), line("dear", points("accuracy-%", 75, 74, 76)))
 	rows, err := o.Judge("o.yaml", toyTables(t), m)
