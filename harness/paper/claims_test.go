@@ -358,7 +358,7 @@ func TestThePapersClaimsComeOutAsAnAuditFoundThem(t *testing.T) {
 		{"ood-retention-counts", "95.53", Mismatch},
 		{"ood-loss-counts", "3.72", Mismatch},
 		{"llm-as-router-ood-advantage", "-3.3", NotCheckable}, // -0.31 - 3.00
-		{"llm-as-router-ood-coin", "-1.33", NotCheckable},            // 79.55 - 80.88
+		{"llm-as-router-ood-coin", "-1.33", NotCheckable},     // 79.55 - 80.88
 		{"saving-with-router", "48.093", Mismatch},
 		{"frontier-hetero", "difference -13.6", Mismatch},
 		{"hetero-not-monotone-gpt", "", Holds},
