@@ -3,7 +3,9 @@
 // small multi-round environment in which policies are trained and do collapse, or do not.
 //
 // One number stands for what the paper argues about language models: the assimilation a, the probability that the
-// router uses what an expert tells it. The paper's assumption of strong prior dominance is a = 0. This package shows
+// router uses what an expert tells it. The paper's assumption of strong prior dominance (A.1) is an inequality: there is a
+// regime in which an expert's trace does not raise the expected reward. Here that is a*gain <= (1-a)*distraction, which
+// a = 0 meets whatever the distraction; it is the case that stands for the assumption. This package shows
 // that, and when, training drives calls to zero; it does not show that any router has a small a.
 //
 // Letters in doc comments: M experts, B buckets of problems, H turns. Costs are in any one unit.
@@ -28,7 +30,7 @@ type Call struct {
 func (c Call) gain() float64 { return max(c.Expert-c.Self, 0) }
 
 // Gap returns D(a) = a*gain - (1-a)*distraction - lambda*cost: the expected reward of asking and then answering, less
-// that of answering at once. The paper's theorem is a = 0 and cost > 0, where D < 0.
+// that of answering at once. The paper's theorem is about a = 0 and all else that meets its assumption: with lambda and cost above 0, D < 0.
 func (c Call) Gap() float64 { return c.gapAfter(1) }
 
 // gapAfter returns the gap of asking the same expert n times before answering. The answer is used with the effective
