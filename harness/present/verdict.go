@@ -193,7 +193,9 @@ func (v Verdict) lines(b *strings.Builder) {
 func (r *Run) verdict(p part, rows []string) (v Verdict, err error) {
 	pool := p.pool
 	var ids []string
-	strongest := 0 // index into experts
+	var routers []spec.Method
+	var standing []Judged // of routers
+	strongest := 0        // index into experts
 	for _, m := range r.Spec.Experiment.Methods {
 		id, fixed := r.asks(m, pool)
 		if router := slices.Contains(rows, m.RowID()); !fixed && !router || fixed && slices.Contains(ids, id) {
@@ -209,12 +211,16 @@ func (r *Run) verdict(p part, rows []string) (v Verdict, err error) {
 		questions, _ := j.line.Value(metrics.Questions)
 		v.Questions = int(questions.Number)
 		if !fixed {
-			v.routers = append(v.routers, j.settings(m)...)
+			routers, standing = append(routers, m), append(standing, j)
 			continue
 		}
 		if ids, v.experts = append(ids, id), append(v.experts, j); j.Accuracy.Number > v.experts[strongest].Accuracy.Number {
 			strongest = len(ids) - 1
 		}
+	}
+	cheapest := slices.MinFunc(v.experts, func(a, b Judged) int { return cmp.Compare(a.Share.Number, b.Share.Number) }).Share.Number
+	for i, j := range standing {
+		v.routers = append(v.routers, j.settings(routers[i], cheapest)...)
 	}
 	v.Routers, v.Strongest, v.strongest = len(v.routers), ids[strongest], v.experts[strongest]
 	for i := range v.routers {
@@ -306,17 +312,18 @@ func (r *Run) judged(m spec.Method, p part) (j Judged, why string, err error) {
 }
 
 // settings are the routers that a row stands for: of protocol folds a row with a knob spends without limit at its own operating
-// point, and what it does for a part of the dollars is on its curve.
-func (j Judged) settings(m spec.Method) []Judged {
+// point, and what it does for a part of the dollars is on its curve. Below what the cheapest expert costs, in percent of the dearest, a curve
+// leaves questions without an answer, which no router does.
+func (j Judged) settings(m spec.Method, cheapest float64) []Judged {
 	if methods.Policy(m.Name) || !methods.Knob(m.Name) {
 		return []Judged{j}
 	}
 	var all []Judged
 	for _, percent := range units.Budgets() {
+		share := float64(percent)
 		gain, ok := j.line.Value(fmt.Sprintf(units.GainAt, percent))
 		accuracy, also := j.line.Value(fmt.Sprintf(units.QualityAt, percent))
-		if ok && also && gain.Bounded && accuracy.Bounded {
-			share := float64(percent)
+		if ok && also && gain.Bounded && accuracy.Bounded && share >= cheapest {
 			all = append(all, Judged{Label: fmt.Sprintf("%s at %d%%", j.Label, percent), Row: j.Row, Budget: percent, Accuracy: rangeOf(accuracy), Gain: rangeOf(gain), Share: Range{share, share, share}, trained: j.trained})
 		}
 	}

@@ -1,6 +1,7 @@
 package present
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -169,6 +170,31 @@ func TestAWideVerdictSaysWhatNarrowsIt(t *testing.T) {
 		}}
 		if got := said(t, "verdict", ofVerdict{r.words(), v}); !strings.HasSuffix(got, "beside it. "+c.want) {
 			t.Errorf("%g of the width is of trainings: %s\nwant %s", c.spread, got, c.want)
+		}
+	}
+}
+
+// For less than the cheapest expert costs some questions would have no answer, so no router spends that.
+func TestABudgetBelowTheCheapestExpertIsNoRouter(t *testing.T) {
+	var values []metrics.Value
+	for _, percent := range units.Budgets() {
+		values = append(values, metrics.Rounded(1, fmt.Sprintf(units.GainAt, percent), 3).Within(0, 2), metrics.Rounded(50, fmt.Sprintf(units.QualityAt, percent), 3).Within(40, 60))
+	}
+	row := Judged{Label: "Logistic", line: metrics.Measurement{Name: "Route", Values: values}}
+	for _, c := range []struct {
+		cheapest float64
+		want     string
+	}{
+		{25, "Logistic at 25%, Logistic at 50%, Logistic at 75%"},
+		{26, "Logistic at 50%, Logistic at 75%"},
+		{76, "Logistic"},
+	} {
+		var labels []string
+		for _, j := range row.settings(spec.Method{Name: "logistic"}, c.cheapest) {
+			labels = append(labels, j.Label)
+		}
+		if got := strings.Join(labels, ", "); got != c.want {
+			t.Errorf("the cheapest expert costs %g%%: %s, want %s", c.cheapest, got, c.want)
 		}
 	}
 }

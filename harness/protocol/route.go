@@ -5,6 +5,7 @@ package protocol
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -246,7 +247,8 @@ func knownBenchmarks(row string, router routing.Router, queries []routing.Query)
 	return nil
 }
 
-// within is a router with its knob set to the budget, on examples that cost each expert usd [M] on average. It says that the row has none.
+// within is a router with its knob set to the budget, on examples that cost each expert usd [M] on average. It says that the row has none, or
+// none that spends so little.
 func (by By) within(ctx context.Context, router routing.Router, examples []routing.Example, usd []float64) (routing.Router, error) {
 	if by.Budget == 0 {
 		return router, nil
@@ -255,7 +257,22 @@ func (by By) within(ctx context.Context, router routing.Router, examples []routi
 	if !ok {
 		return nil, fmt.Errorf("%w: row %s has no knob that a budget could set; leave the budget out, or name another row", spec.ErrUsage, by.Row)
 	}
-	return routing.Match(ctx, frontier, examples, by.Budget/100*usd[len(usd)-1])
+	dearest := usd[len(usd)-1]
+	setting, err := routing.Settle(ctx, frontier, examples, by.Budget/100*dearest)
+	if err != nil {
+		return nil, err
+	}
+	router = setting.Router(frontier)
+	if setting.Share == 0 { // no setting spends more, or none as little
+		spent, err := routing.Spend(ctx, router, examples)
+		if err != nil {
+			return nil, err
+		}
+		if least := 100 * spent / dearest; least > by.Budget*(1+1e-9) {
+			return nil, fmt.Errorf("%w: --budget %v: row %s spends at least %.1f%% of what the dearest expert costs; give that or more", spec.ErrUsage, by.Budget, by.Row, math.Ceil(10*least)/10)
+		}
+	}
+	return router, nil
 }
 
 // route is Route with a fit.
