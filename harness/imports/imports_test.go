@@ -225,6 +225,8 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"no samples":              {"inspect", Options{}, header, "no answer in f"},
 		"a response alone":        {"openai", Options{}, results, `f:1: 0 requests "2" to this response; name the one file that has it too`},
 		"a request twice":         {"openai", Options{}, requests + requests, `f:3: the request "1" to "small" is at f:1 already`},
+		"requests on lines":       {"openai", Options{}, strings.Repeat("{\"model\": \"m\", \"messages\": [{\"role\": \"user\", \"content\": \"a\"}], \"response\": {}}\n", 2), `f:1: neither a request with its response, {"request": ..., "response": ...}, nor a line of a batch`},
+		"responses on lines":      {"openai", Options{}, strings.Repeat("{\"choices\": []}\n", 2), `f:1: neither a request with its response, {"request": ..., "response": ...}, nor a line of a batch`},
 		"neither":                 {"openai", Options{}, "{\"a\": 1}\n{}\n", "f:1: neither a request nor a response of chat completions"},
 		"tokens below nothing":    {"openai", Options{}, strings.Replace(requests+results, `"completion_tokens": 8`, `"completion_tokens": -4`, 1), "f:3: -4 output tokens; want 0 to 10000000"},
 		"one token below nothing": {"omnisbench", Options{Model: "m", Problems: asked}, strings.NewReplacer("s1", "a", `"input_tokens": 3`, `"input_tokens": -1`).Replace(omnis), "f: item 1: -1 input tokens; want 0 to 10000000"},

@@ -106,6 +106,8 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 				return nil
 			}
 			return take(r.Body)
+		case at != file && (x.Choices != nil || x.Messages != nil): // nothing says which of the other lines it belongs to
+			return errors.New(`neither a request with its response, {"request": ..., "response": ...}, nor a line of a batch`)
 		case x.Choices != nil:
 			id = strings.TrimSuffix(strings.TrimSuffix(stem(file), "response"), "_")
 			return take(raw)
