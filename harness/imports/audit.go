@@ -49,7 +49,8 @@ const (
 func (l *Log) Audit(prices map[string]starting.Price) []Finding {
 	a := audit{Log: l}
 	a.pricesUnknown(prices)
-	a.estimated()
+	a.guessed()
+	a.partial()
 	for m := range l.Models {
 		a.tokens(m)
 		a.cut(m)
@@ -105,13 +106,20 @@ func (a *audit) pricesUnknown(prices map[string]starting.Price) {
 	}
 }
 
-func (a *audit) estimated() {
-	switch which := strings.Join(a.Estimated, " and "); which {
-	case "":
-	case "input":
-		a.find("estimated tokens", "the log lacks input tokens, and characters of the questions stand in their place, which do not count what was sent with them")
+func (a *audit) guessed() {
+	which := a.estimated()
+	switch {
+	case which == "":
+	case a.Estimated["output"] == 0:
+		a.find("estimated tokens", "the log lacks %s, and characters of the questions stand in their place, which do not count what was sent with them", which)
 	default:
-		a.find("estimated tokens", "the log lacks %s tokens, and characters stand in their place, which do not count thinking that is hidden", which)
+		a.find("estimated tokens", "the log lacks %s, and characters stand in their place, which do not count thinking that is hidden", which)
+	}
+}
+
+func (a *audit) partial() {
+	if a.Partial > 0 {
+		a.find("partial scores", "%d of %d answers have a score between 0 and 1, which counts as wrong; --correct-from says from which score on an answer is right", a.Partial, a.Count(false).Answers)
 	}
 }
 

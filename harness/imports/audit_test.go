@@ -183,11 +183,27 @@ func TestPlantedFraudsAreFound(t *testing.T) {
 			return rows
 		}, 1, []string{"copied tokens"}, "model0 and model2 have the same number of output tokens on 300 of 300"},
 		"no tokens at all": {of("model1", func(_ int, r *Row) { r.In, r.Out = unsaid, unsaid }), 1, []string{"estimated tokens"},
-			"the log lacks input and output tokens, and characters stand in their place, which do not count thinking that is hidden"},
+			"the log lacks input and output tokens of 300 of 1200 answers, and characters stand in their place, which do not count thinking that is hidden"},
 		"no output tokens": {of("model1", func(_ int, r *Row) { r.Out = unsaid }), 1, []string{"estimated tokens"},
-			"the log lacks output tokens, and characters stand in their place, which do not count thinking that is hidden"},
+			"the log lacks output tokens of 300 of 1200 answers, and characters stand in their place, which do not count thinking that is hidden"},
+		"tokens of streams": {of("model1", func(i int, r *Row) {
+			if i < 40 {
+				r.In = unsaid
+			}
+			if i < 50 {
+				r.Out = unsaid
+			}
+		}), 1, []string{"estimated tokens"}, "the log lacks input and output tokens of up to 50 of 1200 answers, and characters"},
+		"no tokens anywhere": {func(rows []Row) []Row {
+			for i := range rows {
+				rows[i].Out = unsaid
+			}
+			return rows
+		}, 1, []string{"estimated tokens"}, "the log lacks output tokens, and characters stand in their place, which do not count thinking that is hidden"},
+		"parts of an answer": {of("model1", func(i int, r *Row) { r.Partial, r.Opaque = i < 40, true }), 1, []string{"partial scores"},
+			"40 of 1200 answers have a score between 0 and 1, which counts as wrong; --correct-from says from which score on an answer is right"},
 		"no input tokens": {of("model1", func(_ int, r *Row) { r.In = unsaid }), 1, []string{"estimated tokens"},
-			"the log lacks input tokens, and characters of the questions stand in their place, which do not count what was sent with them"},
+			"the log lacks input tokens of 300 of 1200 answers, and characters of the questions stand in their place, which do not count what was sent with them"},
 		"a log twice":                     {again(1), 1, []string{"duplicated answers"}, "300 of 300 further answers of model3 have text and tokens of an earlier one to the same question, such as those at log:4 and log:1204: the log has them twice, or"},
 		"a part of a log twice":           {again(0.05), 1, []string{"duplicated answers"}, "15 of 15 further answers of model0"},
 		"a log of several answers, twice": {again(1), 3, []string{"duplicated answers"}, "900 of 1500 further answers of model0"},

@@ -30,7 +30,8 @@ type Log struct {
 	Models    []recording.Candidate // in order
 	Answers   [][][]Answer          // [question][model][run]; none: it was not asked
 	Left      []string              // what was left out, a sentence each
-	Estimated []string              // which tokens, input or output, are characters over Options.CharsPerToken, of some answers at least
+	Estimated map[string]int        // of which tokens, input or output, characters over Options.CharsPerToken stand in the place, and of how many answers
+	Partial   int                   // answers that are wrong since their score is below 1
 }
 
 // Question is a question of a log.
@@ -58,7 +59,7 @@ type Answer struct {
 
 // Read reads the files of a log and grades what it says.
 func (f Format) Read(ctx context.Context, files []File, o Options) (*Log, error) {
-	c := collector{ctx: ctx, o: o, log: &Log{}, at: map[string]int{}, models: map[recording.Candidate]int{}, columns: slices.Contains(f.Keys, "prompt_tokens")}
+	c := collector{ctx: ctx, o: o, log: &Log{Estimated: map[string]int{}}, at: map[string]int{}, models: map[recording.Candidate]int{}, columns: slices.Contains(f.Keys, "prompt_tokens")}
 	if o.CorrectFrom == 0 {
 		c.o.CorrectFrom = 1
 	}
@@ -186,7 +187,7 @@ func (c *collector) question(r Row) (int, error) {
 // tokens fills in what the log does not say.
 func (c *collector) tokens(a *Answer, r Row) error {
 	if a.Out == unsaid && a.Chars < 0 {
-		return errors.New("neither the output tokens nor the text of the response is there; name a column of either with --key output_tokens=COLUMN or --key response=COLUMN")
+		return errors.New("neither the output tokens nor the text of the response is there; name a column of either with --key output_tokens=COLUMN or --key response=COLUMN, or leave the line out")
 	}
 	estimate := func(n *int64, what, key, text string, characters int) error {
 		switch {
@@ -202,9 +203,7 @@ func (c *collector) tokens(a *Answer, r Row) error {
 			return fmt.Errorf("the %s tokens are not said; %s--chars-per-token 4 counts the characters of the %s in their place", what, named, text)
 		}
 		*n = int64(math.Round(float64(characters) / c.o.CharsPerToken))
-		if !slices.Contains(c.log.Estimated, what) {
-			c.log.Estimated = append(c.log.Estimated, what)
-		}
+		c.log.Estimated[what]++
 		return nil
 	}
 	question := utf8.RuneCountInString(r.Problem)
@@ -217,6 +216,23 @@ func (c *collector) tokens(a *Answer, r Row) error {
 	return estimate(&a.Out, "output", "output_tokens", "response", a.Chars)
 }
 
+// estimated names the tokens that are estimated, and of how many answers if not of all; empty: none are.
+func (l *Log) estimated() string {
+	if len(l.Estimated) == 0 {
+		return ""
+	}
+	words := strings.Join(slices.Sorted(maps.Keys(l.Estimated)), " and ") + " tokens"
+	counts, all := slices.Sorted(maps.Values(l.Estimated)), l.Count(false).Answers
+	switch least, most := counts[0], counts[len(counts)-1]; {
+	case least == all:
+		return words
+	case least < most:
+		return fmt.Sprintf("%s of up to %d of %d answers", words, most, all)
+	default:
+		return fmt.Sprintf("%s of %d of %d answers", words, most, all)
+	}
+}
+
 // grade says whether an answer is right: by the verifier where it can tell, or else as published. One that a limit cut is wrong.
 func (c *collector) grade(a *Answer, r Row) error {
 	if len(r.Golds) > 0 && r.Response != nil && !r.Opaque {
@@ -227,6 +243,9 @@ func (c *collector) grade(a *Answer, r Row) error {
 	switch {
 	case a.Published != nil && (c.o.Keep || !a.Graded):
 		a.Correct = *a.Published
+		if r.Partial {
+			c.log.Partial++
+		}
 	case a.Graded || a.Unknown:
 		a.Correct = a.Verified
 	default:
@@ -241,7 +260,6 @@ func (c *collector) grade(a *Answer, r Row) error {
 
 // sort puts models in order; questions stay in that of the files.
 func (l *Log) sort() {
-	slices.Sort(l.Estimated)
 	before := slices.Clone(l.Models)
 	slices.SortFunc(l.Models, recording.Compare)
 	for q, of := range l.Answers {

@@ -253,6 +253,7 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"semicolons":              {"csv", Options{}, "question;model;correct\nA?;x;1\n", "f: its columns seem to be separated by semicolons; separate them by commas"},
 		"tabs":                    {"csv", Options{}, "question\tmodel\nA?\tx\n", "f: its columns seem to be separated by tabs; separate them by commas"},
 		"labels alone":            {"csv", Options{CharsPerToken: 4, Model: "m"}, "problem,correct\na,1\n", "f:2: neither the output tokens nor the text of the response is there; name a column of either with --key output_tokens=COLUMN or --key response=COLUMN"},
+		"a cell of no tokens":     {"csv", Options{CharsPerToken: 4, Model: "m"}, "problem,correct,output_tokens\na,1,\n", "f:2: neither the output tokens nor the text of the response is there; name a column of either with --key output_tokens=COLUMN or --key response=COLUMN, or leave the line out"},
 		"no prompt tokens":        {"csv", Options{Model: "m"}, "problem,correct,output_tokens\na,1,5\n", "f:2: the input tokens are not said; name their column with --key prompt_tokens=COLUMN, or --chars-per-token 4 counts the characters of the question in their place"},
 		"other problems":          {"csv", Options{Model: "m", Problems: asked}, "query_id,problem,correct\nx,What is it?,1\ny,And that?,1\n", `the log has 2 answers, and none of their questions is in problems.jsonl: the first one is to id "x", "What is it?", and problems.jsonl begins with id "a", "What is 1 + 1?"`},
 		"a column twice":          {"csv", Options{}, "a,a\n", `f: the column "a" is there twice`},
@@ -432,5 +433,27 @@ func TestBlanksAroundAModelAreNotItsName(t *testing.T) {
 	}
 	if len(l.Models) != 2 || l.Models[0].Model != "large" || l.Models[1].Model != "small" {
 		t.Errorf("models are %q", l.Models)
+	}
+}
+
+// Scores below 1 are wrong without --correct-from, and told: of tables, and not where somebody said which are right or the verifier did.
+func TestPartialScoresAreTold(t *testing.T) {
+	for name, c := range map[string]struct {
+		o    Options
+		text string
+		want int
+	}{
+		"scores":              {Options{}, "problem,model,correct,prompt_tokens,output_tokens\na,x,0.5,1,1\nb,x,1,1,1\nc,x,0,1,1\nd,x,0.9,1,1\n", 2},
+		"scores from half on": {Options{CorrectFrom: 0.6}, "problem,model,correct,prompt_tokens,output_tokens\na,x,0.5,1,1\nb,x,1,1,1\n", 0},
+		"graded again":        {Options{}, "problem,model,correct,gold,response,prompt_tokens,output_tokens\na,x,0.5,2,\\boxed{2},1,1\n", 0},
+	} {
+		f, err := Find("csv")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := f.Read(t.Context(), []File{file("f", c.text)}, c.o)
+		if err != nil || l.Partial != c.want {
+			t.Errorf("%s: %d, %v, want %d", name, l.Partial, err, c.want)
+		}
 	}
 }

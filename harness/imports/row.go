@@ -20,6 +20,7 @@ type Row struct {
 	Settings  map[string]string
 	Response  *string // nil: the log has none
 	Correct   *bool   // as published; nil: not graded
+	Partial   bool    // what was published is a part of what is right, and nobody said from which part on
 	Opaque    bool    // the gold is no answer, such as a unit test: what was published stands
 	In, Out   int64   // billed tokens; unsaid: the log does not say
 	USD       float64 // what was billed; NaN: the log does not say

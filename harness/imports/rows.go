@@ -157,6 +157,7 @@ func tableRow(file, at string, o Options, add func(Row) error, get func(key stri
 				return fmt.Errorf("%s: correct is %q; want true or false, or a score %s", at, v, want)
 			}
 			right = score >= o.CorrectFrom
+			r.Partial = o.CorrectFrom == 1 && score > 0 && !right
 		}
 		r.Correct = &right
 	}

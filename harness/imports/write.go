@@ -141,8 +141,8 @@ func (l *Log) Write(ctx context.Context, dir, name string, o starting.Origin, fi
 	if err != nil {
 		return b, err
 	}
-	if len(l.Estimated) > 0 {
-		o.Note = strings.Join(l.Estimated, " and ") + " tokens are counted in characters"
+	if which := l.estimated(); which != "" {
+		o.Note = which + " are counted in characters"
 	}
 	o.Folder = dir
 	temporary := filepath.Clean(dir) + ".part"
