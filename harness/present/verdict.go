@@ -92,6 +92,11 @@ func (r Range) wider(by float64) Range {
 	return Range{r.Number, r.Number - by*(r.Number-r.Low), r.Number + by*(r.High-r.Number)}
 }
 
+// within is the range without what the number cannot be.
+func (r Range) within(least, most float64) Range {
+	return Range{r.Number, max(r.Low, least), min(r.High, most)}
+}
+
 // half is half the width.
 func (r Range) half() float64 { return (r.High - r.Low) / 2 }
 
@@ -227,12 +232,12 @@ func (r *Run) verdict(p part, rows []string) (v Verdict, err error) {
 		j := &v.routers[i]
 		var widen float64
 		widen, j.spread = j.trained.widening(v.Routers, v.Questions, r.Spec.Experiment.Evaluate.Confidence)
-		j.Gain = j.Gain.wider(widen)
-		j.Beside = r.beside(*j, v.strongest, v.Strongest == r.strongest(pool)).wider(widen)
+		j.Gain = j.Gain.wider(widen).within(-100, 100)
+		j.Beside = r.beside(*j, v.strongest, v.Strongest == r.strongest(pool)).wider(widen).within(-100, 100)
 		if j.line.Name == "" { // a setting, whose share is of the dearest expert's dollars
 			j.Dollars = v.experts[slices.Index(ids, r.strongest(pool))].Dollars.times(j.Share.Number / 100)
 		}
-		j.Saving = j.Share.times(-100 / v.strongest.Share.Number).plus(100).wider(widen)
+		j.Saving = j.Share.times(-100/v.strongest.Share.Number).plus(100).wider(widen).within(math.Inf(-1), 100)
 	}
 	v.find()
 	if v.Finding != TooFew {
@@ -324,7 +329,7 @@ func (j Judged) settings(m spec.Method, cheapest float64) []Judged {
 		gain, ok := j.line.Value(fmt.Sprintf(units.GainAt, percent))
 		accuracy, also := j.line.Value(fmt.Sprintf(units.QualityAt, percent))
 		if ok && also && gain.Bounded && accuracy.Bounded && share >= cheapest {
-			all = append(all, Judged{Label: fmt.Sprintf("%s at %d%%", j.Label, percent), Row: j.Row, Budget: percent, Accuracy: rangeOf(accuracy), Gain: rangeOf(gain), Share: Range{share, share, share}, trained: j.trained})
+			all = append(all, Judged{Label: fmt.Sprintf("%s at %d%%", j.Label, percent), Row: j.Row, Budget: percent, Accuracy: rangeOf(accuracy).within(0, 100), Gain: rangeOf(gain), Share: Range{share, share, share}, trained: j.trained})
 		}
 	}
 	if all == nil {

@@ -129,6 +129,8 @@ func TestTheVerdictFollowsFromTheNumbers(t *testing.T) {
 			"No router is above the coin flip between small and big: Logistic, the router, has 0.5 points [-1.0, 2.0] beside it."},
 		{judging{100, [3]float64{90, 88, 92}, [3]float64{100, 98, 102}, [3]float64{0.5, -5.5, 6.5}},
 			"No router is above always asking big: Logistic, the router, has 0.5 points [-5.5, 6.5] beside it. 100 scored questions are too few to tell differences of 2 points; about 900 would do."},
+		{judging{1000, [3]float64{90, 88, 92}, [3]float64{70, 66, 74}, [3]float64{4, -206, 214}},
+			"No router is above the coin flip between small and big: Logistic, the router, has 4.0 points [-100.0, 100.0] beside it. 1000 scored questions are too few to tell differences of 2 points; about 3000000 would do."},
 		{judging{29, [3]float64{90, 88, 92}, [3]float64{70, 66, 74}, [3]float64{0, 0, 0}},
 			"29 questions are too few to say whether a router pays: some hundreds are needed."},
 	} {
@@ -178,7 +180,7 @@ func TestAWideVerdictSaysWhatNarrowsIt(t *testing.T) {
 func TestABudgetBelowTheCheapestExpertIsNoRouter(t *testing.T) {
 	var values []metrics.Value
 	for _, percent := range units.Budgets() {
-		values = append(values, metrics.Rounded(1, fmt.Sprintf(units.GainAt, percent), 3).Within(0, 2), metrics.Rounded(50, fmt.Sprintf(units.QualityAt, percent), 3).Within(40, 60))
+		values = append(values, metrics.Rounded(1, fmt.Sprintf(units.GainAt, percent), 3).Within(0, 2), metrics.Rounded(50, fmt.Sprintf(units.QualityAt, percent), 3).Within(40, 106))
 	}
 	row := Judged{Label: "Logistic", line: metrics.Measurement{Name: "Route", Values: values}}
 	for _, c := range []struct {
@@ -192,6 +194,9 @@ func TestABudgetBelowTheCheapestExpertIsNoRouter(t *testing.T) {
 		var labels []string
 		for _, j := range row.settings(spec.Method{Name: "logistic"}, c.cheapest) {
 			labels = append(labels, j.Label)
+			if j.Budget > 0 && j.Accuracy != (Range{50, 40, 100}) {
+				t.Errorf("%s: accuracy %v, want no end beyond 100%%", j.Label, j.Accuracy)
+			}
 		}
 		if got := strings.Join(labels, ", "); got != c.want {
 			t.Errorf("the cheapest expert costs %g%%: %s, want %s", c.cheapest, got, c.want)
