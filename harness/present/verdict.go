@@ -45,6 +45,8 @@ type Verdict struct {
 	Questions int      // that were scored
 	Routers   int      // that were tried
 	Strongest string   // id of the expert
+	Dearest   string   // id of the expert, by the price of output tokens
+	Dearer    []string // ids of the experts that cost more a question all the same, as they write more
 	Best      Judged   // the router that the finding is about; zero for TooFew and Undefined
 	Flip      []string // ids of the experts of the coin flip that costs what Best costs
 	Needed    int      // about how many scored questions tell differences of toldApart points; 0: these do, or nobody knows
@@ -239,6 +241,7 @@ func (r *Run) verdict(p part, rows []string) (v Verdict, err error) {
 		}
 		j.Saving = j.Share.times(-100/v.strongest.Share.Number).plus(100).wider(widen).within(math.Inf(-1), 100)
 	}
+	v.Dearest, v.Dearer = r.strongest(pool), dearer(v.experts, ids)
 	v.find()
 	if v.Finding != TooFew {
 		v.Flip = flip(v.experts, ids, v.Best.Share.Number)
@@ -408,6 +411,16 @@ func (t trained) widening(n, questions int, confidence float64) (by, spread floa
 	}
 	ofTrainings := t.share * math.Pow(growth(t.df), 2)
 	return math.Sqrt(ofQuestions + ofTrainings), ofTrainings / (ofQuestions + ofTrainings)
+}
+
+// dearer names the experts that cost more than the dearest by price.
+func dearer(experts []Judged, ids []string) (all []string) {
+	for i, e := range experts {
+		if e.Share.Low > 100 {
+			all = append(all, ids[i])
+		}
+	}
+	return all
 }
 
 // flip names the experts between whom a coin is flipped at a cost: one where the cheapest costs more or the dearest on the hull less.

@@ -176,6 +176,22 @@ func TestAWideVerdictSaysWhatNarrowsIt(t *testing.T) {
 	}
 }
 
+// Who is the dearest goes by the price of a token. A model that writes so much that it costs more is named.
+func TestAModelThatCostsMoreThanTheDearestIsNamed(t *testing.T) {
+	r := &Run{Measurements: &metrics.Set{}, Spec: &spec.Resolved{
+		Pools:      []spec.Pool{{Name: "mine", Kind: "recorded", Recorded: &spec.Recorded{}}},
+		Experiment: spec.Experiment{Protocol: "folds", Evaluate: spec.Evaluate{Confidence: 0.95}, Folds: spec.Folds{Seeds: []uint64{0}}},
+	}}
+	want := "thinker costs more a question than plain, whose output tokens have the highest price and which is therefore called the dearest: a budget is a part of what plain costs.\n"
+	for low, names := range map[float64]bool{99: false, 101: true} {
+		v := Verdict{Questions: 10, Routers: 1, Finding: TooFew, Dearest: "plain"}
+		v.Dearer = dearer([]Judged{{Share: Range{100, 100, 100}}, {Share: Range{110, low, 120}}}, []string{"plain", "thinker"})
+		if got := said(t, "verdict", ofVerdict{r.words(), v}); strings.Contains(got, want) != names {
+			t.Errorf("its cost is at least %g%%: %s", low, got)
+		}
+	}
+}
+
 // For less than the cheapest expert costs some questions would have no answer, so no router spends that.
 func TestABudgetBelowTheCheapestExpertIsNoRouter(t *testing.T) {
 	var values []metrics.Value

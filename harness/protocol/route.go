@@ -269,7 +269,7 @@ func (by By) within(ctx context.Context, router routing.Router, examples []routi
 			return nil, err
 		}
 		if least := 100 * spent / dearest; least > by.Budget*(1+1e-9) {
-			return nil, fmt.Errorf("%w: --budget %v: row %s spends at least %.1f%% of what the dearest expert costs; give that or more", spec.ErrUsage, by.Budget, by.Row, math.Ceil(10*least)/10)
+			return nil, fmt.Errorf("%w: --budget %v: row %s spends at least %.1f%% of what the dearest expert costs; give that or more", spec.ErrUsage, by.Budget, by.Row, math.Ceil(10*least-1e-6)/10)
 		}
 	}
 	return router, nil
