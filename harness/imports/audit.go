@@ -58,6 +58,7 @@ func (l *Log) Audit(prices map[string]starting.Price) []Finding {
 		a.wrong(m)
 		a.bestFirst(m)
 		a.twice(m)
+		a.instructed(m)
 	}
 	a.labels()
 	a.prompts()
@@ -257,6 +258,15 @@ func (a *audit) twice(m int) {
 		}
 		a.find("duplicated answers", "%d of %s of %s have %s and tokens of an earlier one to the same question, such as those at %s: the log has them twice, or they were drawn at a temperature near 0, and that they agree says nothing of noise",
 			same, counted(further, "further answer"), a.Models[m], what, pair)
+	}
+}
+
+// instructed looks for answers that count as of one model and were asked for otherwise.
+func (a *audit) instructed(m int) {
+	under := map[uint64]bool{}
+	a.all(m, func(_ int, x Answer) { under[x.System] = true })
+	if len(under) > 1 {
+		a.find("different instructions", "%s was asked with %d different system messages, which are not told apart: of several answers to a question the first is scored, whichever it had; import those under one of them", a.Models[m], len(under))
 	}
 }
 

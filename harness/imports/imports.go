@@ -54,6 +54,7 @@ type Answer struct {
 	Finish    string
 	Chars     int    // of the response; -1: the log has none
 	Text      uint64 // hash of the response
+	System    uint64 // hash of the instructions that the question was sent with
 	At        string
 }
 
@@ -133,7 +134,7 @@ func (c *collector) add(r Row) error {
 	if err != nil {
 		return wrong("%w", err)
 	}
-	a := Answer{Published: r.Correct, In: r.In, Out: r.Out, USD: r.USD, Finish: r.Finish, Chars: -1, At: r.At}
+	a := Answer{Published: r.Correct, In: r.In, Out: r.Out, USD: r.USD, Finish: r.Finish, Chars: -1, System: seed.Hash(r.System), At: r.At}
 	if r.Response != nil {
 		a.Chars, a.Text = utf8.RuneCountInString(*r.Response), seed.Hash(*r.Response)
 	}

@@ -226,6 +226,7 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"a response alone":        {"openai", Options{}, results, `f:1: 0 requests "2" to this response; name the one file that has it too`},
 		"a request twice":         {"openai", Options{}, requests + requests, `f:3: the request "1" to "small" is at f:1 already`},
 		"requests on lines":       {"openai", Options{}, strings.Repeat("{\"model\": \"m\", \"messages\": [{\"role\": \"user\", \"content\": \"a\"}], \"response\": {}}\n", 2), `f:1: neither a request with its response, {"request": ..., "response": ...}, nor a line of a batch`},
+		"responses of others":     {"openai", Options{}, strings.Repeat(`{"request": {"model": "m", "messages": []}, "response": {"content": [{"text": "3"}]}}`+"\n", 2), "none of 2 responses has choices, as those of chat completions have"},
 		"responses on lines":      {"openai", Options{}, strings.Repeat("{\"choices\": []}\n", 2), `f:1: neither a request with its response, {"request": ..., "response": ...}, nor a line of a batch`},
 		"neither":                 {"openai", Options{}, "{\"a\": 1}\n{}\n", "f:1: neither a request nor a response of chat completions"},
 		"tokens below nothing":    {"openai", Options{}, strings.Replace(requests+results, `"completion_tokens": 8`, `"completion_tokens": -4`, 1), "f:3: -4 output tokens; want 0 to 10000000"},
@@ -454,6 +455,31 @@ func TestPartialScoresAreTold(t *testing.T) {
 		l, err := f.Read(t.Context(), []File{file("f", c.text)}, c.o)
 		if err != nil || l.Partial != c.want {
 			t.Errorf("%s: %d, %v, want %d", name, l.Partial, err, c.want)
+		}
+	}
+}
+
+// Answers under other system messages count as of one model, which is told.
+func TestSystemMessagesThatDifferAreTold(t *testing.T) {
+	f, err := Find("openai")
+	if err != nil {
+		t.Fatal(err)
+	}
+	problems, err := ReadProblems(file("problems.jsonl", `{"id": "1", "problem": "1 + 1", "answer": "2"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair := func(system string) string {
+		return `{"request": {"model": "m", "messages": [{"role": "system", "content": "` + system + `"}, {"role": "user", "content": "1 + 1"}]}, "response": {"choices": [{"message": {"content": "2"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}}` + "\n"
+	}
+	want := "m was asked with 2 different system messages, which are not told apart: of several answers to a question the first is scored, whichever it had; import those under one of them"
+	for text, told := range map[string]bool{pair("be brief") + pair("be brief"): false, pair("be brief") + pair("be kind"): true} {
+		l, err := f.Read(t.Context(), []File{file("f", text)}, Options{Problems: problems})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.Contains(l.Audit(nil), Finding{"different instructions", want}); got != told {
+			t.Errorf("%sfound %v, want %v: %v", text, got, told, l.Audit(nil))
 		}
 	}
 }

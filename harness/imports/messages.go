@@ -32,6 +32,17 @@ func said(messages []message) string {
 	return ""
 }
 
+// instructions is what is said for the user, before or between.
+func instructions(messages []message) string {
+	var all []string
+	for _, m := range messages {
+		if m.Role == "system" || m.Role == "developer" {
+			all = append(all, content(m.Content))
+		}
+	}
+	return strings.Join(all, "\x00")
+}
+
 // content is the text of a message: a text, or the texts of its parts.
 func content(raw json.RawMessage) string {
 	if text, ok := textOf(raw); ok {

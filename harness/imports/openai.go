@@ -132,6 +132,9 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 			return nil, err
 		}
 	}
+	if len(responses) == 0 && failed > 0 {
+		return nil, fmt.Errorf("none of %s has choices, as those of chat completions have: they are failures, or of another protocol", counted(failed, "response"))
+	}
 	known, twice := map[uint64]bool{}, 0 // what was asked and answered under an id
 	for _, t := range responses {
 		of := requests[t.id]
@@ -175,7 +178,7 @@ func (t chatResponse) rows(at, id string, asked chatRequest) (all []Row) {
 	n := int64(len(t.Choices))
 	for i, c := range t.Choices {
 		text := content(c.Message.Content)
-		r := Row{At: at, name: id, Problem: said(asked.Messages), Model: cmp.Or(asked.Model, t.Model), Settings: asked.all(),
+		r := Row{At: at, name: id, Problem: said(asked.Messages), Model: cmp.Or(asked.Model, t.Model), Settings: asked.all(), System: instructions(asked.Messages),
 			Response: &text, Finish: c.Finish, In: unsaid, Out: unsaid, USD: math.NaN()}
 		if n > 1 {
 			r.At += fmt.Sprintf(", choice %d", i+1)

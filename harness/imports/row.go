@@ -18,6 +18,7 @@ type Row struct {
 	Options   []string // multiple choice
 	Model     string
 	Settings  map[string]string
+	System    string  // the instructions that the question was sent with
 	Response  *string // nil: the log has none
 	Correct   *bool   // as published; nil: not graded
 	Partial   bool    // what was published is a part of what is right, and nobody said from which part on
