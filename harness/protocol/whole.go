@@ -91,6 +91,9 @@ func (w *whole) router(ctx context.Context, dir string) (router routing.Router, 
 		return w.fitted(ctx, dir)
 	}
 	entry, err := w.c.Get(ctx, w.Step)
+	if errors.Is(err, store.ErrMissing) { // and cannot be made: no run makes it
+		err = fmt.Errorf("%w: row %s is fitted to all questions once, which the store has to keep; route again when it may be written to, or name another folder with --out", steps.ErrIncomplete, w.row.RowID())
+	}
 	if err != nil {
 		return nil, func() {}, err
 	}
