@@ -138,7 +138,8 @@ func agreementOf(r *compare.NumbersReport, of *spec.Resolved) *agreement {
 // allHad is an error if answers are missing that may be had.
 func allHad(missing int) error {
 	if missing > 0 {
-		return fmt.Errorf("%w: %d answers failed and may be had: run the same command again, and it asks for these alone", harness.ErrIncomplete, missing)
+		failed := counted(missing, "1 answer failed and may be had: run the same command again, and it asks for this one alone", "%d answers failed and may be had: run the same command again, and it asks for these alone")
+		return fmt.Errorf("%w: %s", harness.ErrIncomplete, failed)
 	}
 	return nil
 }

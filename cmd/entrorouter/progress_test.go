@@ -372,3 +372,18 @@ func TestStyleIsForTerminalsThatTakeIt(t *testing.T) {
 		}
 	}
 }
+
+// One answer is one.
+func TestFailedAnswersAreCounted(t *testing.T) {
+	for n, want := range map[int]string{
+		1: "incomplete: 1 answer failed and may be had: run the same command again, and it asks for this one alone",
+		2: "incomplete: 2 answers failed and may be had: run the same command again, and it asks for these alone",
+	} {
+		if got := allHad(n); got == nil || got.Error() != want {
+			t.Errorf("%d: %v, want %s", n, got, want)
+		}
+	}
+	if err := allHad(0); err != nil {
+		t.Error(err)
+	}
+}
