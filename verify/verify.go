@@ -11,7 +11,7 @@ import (
 )
 
 // Version is part of the key under which verdicts are stored: it changes whenever any verdict may change.
-const Version = "16"
+const Version = "17"
 
 // Reason codes: why a verdict is what it is, for counting.
 const (

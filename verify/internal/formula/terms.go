@@ -38,6 +38,10 @@ func (p *parser) sum() *Node {
 				p.at += 2
 				sign = "pm"
 			}
+			if sign == "+" && first == nil && p.peek().mark('-') && !p.peek().space { // +-3; 2+-3 is a sum
+				p.at++
+				sign = "pm"
+			}
 		}
 		// Ellipsis inside a sum is not evaluated.
 		n := p.term()
@@ -259,7 +263,7 @@ func (p *parser) mixedNumber(whole *Node, divisions int) *Node {
 	if !whole.Rat.IsInt() || !num.Rat.IsInt() || !den.Rat.IsInt() || num.Rat.Cmp(den.Rat) >= 0 {
 		panic(failing.With(ErrSyntax))
 	}
-	return Apply(KindAdd, whole, Divide(num, den))
+	return p.postfix(Apply(KindAdd, whole, Divide(num, den)))
 }
 
 // besideMixed parses the mixed number of "3 1\frac12", which is 3 times 1 1/2, as computer algebra reads it.

@@ -85,7 +85,11 @@ done:
 	if Literal(value) != nil && !counts(value, words[used:]) {
 		return nil
 	}
-	return quantity(value, strings.Join(words[used:], " "))
+	name := strings.Join(words[used:], " ")
+	if m := measureNames[strings.ToLower(name)]; m.Dimension == "angle" {
+		name = "degree"
+	}
+	return quantity(value, name)
 }
 
 // wordlike reports whether n is a word of a sentence that was read as a name.
@@ -121,7 +125,7 @@ func (p *parser) unitFraction() (words []string, at int) {
 // noun reports whether a run of letters outside \text is a unit or noun after a number, and no product of variables: a
 // known unit, or a word of at least four letters, five if no space sets it off.
 func (p *parser) noun(t token) bool {
-	if t.kind != tokenWord || vocabulary(t.text) {
+	if t.kind != tokenWord || vocabulary(t.text) && !p.applyless() {
 		return false
 	}
 	lower := strings.ToLower(t.text)
@@ -134,6 +138,19 @@ func (p *parser) noun(t token) bool {
 		return true
 	}
 	return len(t.text) > 4 || len(t.text) == 4 && t.space
+}
+
+// applyless reports whether the word at hand is a function without anything that it could be applied to, as in 5 min and
+// 5 min 30 sec, where it can be a unit.
+func (p *parser) applyless() bool {
+	next := p.ahead(1)
+	switch {
+	case functions[p.peek().text] == "" || next.mark('^') || next.mark('_'):
+		return false
+	case next.kind == tokenNumber:
+		return p.ahead(2).kind == tokenWord && measureNames[p.ahead(2).text].Dimension != ""
+	}
+	return !p.startsFactor(next)
 }
 
 // shortProducts are units of two letters that are more often a product of variables.
