@@ -125,8 +125,8 @@ func (c *Comparer) matrices(a, b *formula.Node) Result {
 
 // lists compares unordered lists with multiplicity. Lists of words keep their order.
 func (c *Comparer) lists(a, b *formula.Node) Result {
-	if x, y, ok := withoutParameters(a, b); ok {
-		return c.compare(x, y)
+	if x, y, clause := withoutParameters(a, b); clause != nil {
+		return c.families(x, y, clause)
 	}
 	words := true
 	for _, n := range a.Args {
@@ -138,19 +138,19 @@ func (c *Comparer) lists(a, b *formula.Node) Result {
 	return c.multiset(c.members(a), c.members(b))
 }
 
-// withoutParameters takes clauses such as k ∈ Z off two lists and gives their parameters the same name; false if there is
-// no such clause on both sides, or none that is the same on both.
-func withoutParameters(a, b *formula.Node) (x, y *formula.Node, ok bool) {
+// withoutParameters takes clauses such as k ∈ Z off two lists and gives their parameters the same name, that of the clause
+// it returns; nil if there is no such clause on both sides, or none that is the same on both.
+func withoutParameters(a, b *formula.Node) (x, y, clause *formula.Node) {
 	x, ka := parameter(a)
 	y, kb := parameter(b)
 	if ka == nil || kb == nil || !formula.Identical(ka.Args[1], kb.Args[1]) {
-		return a, b, false
+		return a, b, nil
 	}
 	from, to := kb.Args[0].Name, ka.Args[0]
 	if from != to.Name {
 		y = y.Substitute(map[string]*formula.Node{from: to})
 	}
-	return x, y, true
+	return x, y, ka
 }
 
 // parameter splits a list into the rest and its only clause "k in Z".

@@ -44,11 +44,15 @@ func (c *Comparer) compare(a, b *formula.Node) Result {
 		return c.ratios(a, b)
 	}
 	if (a.Kind == formula.KindList) != (b.Kind == formula.KindList) { // x = k pi, k in Z against x = k pi
-		if rest, clause := parameter(a); clause != nil && b.Has(func(n *formula.Node) bool { return formula.Identical(n, clause.Args[0]) }) {
-			return c.compare(rest, b)
+		if rest, clause := parameter(a); clause != nil {
+			if m := adopting(b, rest, clause); m != nil {
+				return c.families(rest, m, clause)
+			}
 		}
-		if rest, clause := parameter(b); clause != nil && a.Has(func(n *formula.Node) bool { return formula.Identical(n, clause.Args[0]) }) {
-			return c.compare(a, rest)
+		if rest, clause := parameter(b); clause != nil {
+			if m := adopting(a, rest, clause); m != nil {
+				return c.families(m, rest, clause)
+			}
 		}
 	}
 	if m := restricted(a); m != nil && formula.ScalarLike(b) {
@@ -124,6 +128,11 @@ func (c *Comparer) scalar(a, b *formula.Node) Result {
 	if r.Outcome == OutcomeDifferent && (golden(a) != nil || golden(b) != nil) {
 		if s := c.scalars(orGolden(a, b), orGolden(b, a)); s.Outcome == OutcomeEqual {
 			return equal("phi as the golden ratio")
+		}
+	}
+	if r.Outcome == OutcomeDifferent {
+		if s := c.arbitrary(a, b); s.Outcome == OutcomeEqual {
+			return s
 		}
 	}
 	if r.Outcome == OutcomeDifferent && (len(formula.Variables(a)) == 0) != (len(formula.Variables(b)) == 0) {
