@@ -134,7 +134,7 @@ func announced(s string, end int) string {
 	if k := strings.Index(rest, "</answer>"); k >= 0 {
 		rest = strings.TrimSpace(rest[:k])
 	}
-	if strings.HasPrefix(rest, "not ") {
+	if strings.HasPrefix(rest, "not ") || strings.HasPrefix(rest, "n't ") || strings.HasPrefix(rest, "n’t ") {
 		return "" // what it is stands further on
 	}
 	if strings.HasPrefix(rest, "\n") {

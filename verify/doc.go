@@ -122,9 +122,13 @@
 //   - assignment: x=5 against 5 compares the values; x=5 and y=5 are different. In a chain the last exact value
 //     counts, and a chain that contradicts itself is different. m+n=17 and 17 are equal: several unknowns do not
 //     follow from one value, so that it was asked for. xy=5, |x|=5, 5=5, a+3z=0 and x=5 mod 7 are not 5 or 0: they
-//     leave the unknowns open or say nothing. A ground truth xy=6 accepts 6.
+//     leave the unknowns open or say nothing. A ground truth xy=6 accepts 6. y=1, x=2 is not
+//     (1,2).
 //   - equation: Equations are equal up to a factor, inequalities up to a positive one. A gold interval accepts the
 //     inequality solved for one variable, not an unsolved one.
+//   - family: A constant C of an antiderivative and the integer of angles such as pi/4+2k*pi may have another name, and so
+//     may a parameter whose clause (k \in Z) one side leaves out. x^2+C is x^2+5+C, and with k \in Z on either side 3k+1 is
+//     3n-2.
 //   - noun: Nouns are not compared: 5 apples is 5. 90° is 90 and pi/2.
 //   - name: A point or quantity may carry its name: P(1,2) is (1,2), P(A|B)=1/2 and \lim a_n=1/2 are 1/2. C(5,2), _5C_2
 //     and C_5^2 are selections, P(5,2) and A_5^2 arrangements. phi is the golden ratio where it is the only name on both

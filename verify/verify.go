@@ -185,6 +185,9 @@ func (k Key) one(gold, answer string, steps *formula.Budget, said bool, in *cont
 	if letters := formula.UnitReading(answer); letters != nil && answerErr == nil {
 		answers = append(answers, letters)
 	}
+	if letters := k.unitOfGold(gold); letters != nil && goldErr == nil {
+		golds = append(golds[:len(golds):len(golds)], letters)
+	}
 	if s := formula.Unlabelled(answer); s != "" && goldErr == nil && golds[0].Kind != formula.KindSymbol && golds[0].Kind != formula.KindText {
 		if n, err := decide.Read(s, steps); err == nil {
 			answers, answerErr = append(answers, n...), nil
@@ -275,6 +278,22 @@ func (k Key) one(gold, answer string, steps *formula.Budget, said bool, in *cont
 		v.Reason = ReasonUndecided
 	}
 	return v
+}
+
+// unitOfGold reads a ground truth such as "5 m" and "9.8 m/s^2" as a number with a unit of one letter: nil if no gap sets
+// the letter off, or if the question has a variable of that name.
+func (k Key) unitOfGold(gold string) *formula.Node {
+	number := strings.TrimLeft(gold, "-0123456789.,")
+	unit := strings.TrimLeft(number, `\ ,;~`)
+	if unit == number || unit == "" || !formula.Letter(unit[0]) {
+		return nil
+	}
+	for i := range len(k.Question) {
+		if k.Question[i] == unit[0] && !(i > 0 && formula.Letter(k.Question[i-1])) && !(i+1 < len(k.Question) && formula.Letter(k.Question[i+1])) {
+			return nil
+		}
+	}
+	return formula.UnitReading(gold)
 }
 
 // sameText reports whether two answers differ in layout only.

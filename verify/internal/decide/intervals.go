@@ -349,6 +349,10 @@ func (c *Comparer) listed(n *formula.Node) region {
 		}
 		meet, union := c.meet(acc, r), c.union(acc, r)
 		name := acc.variable
+		if n.Name == "and" && len(meet.spans) == 0 && unequal(n) { // x < 1 and x > 3, which may be meant as either
+			c.unordered = true
+			panic(failing.With(errNoRegion))
+		}
 		if n.Name == "or" || len(meet.spans) == 0 || a.Kind != formula.KindRelation {
 			acc = union
 		} else {
@@ -357,6 +361,13 @@ func (c *Comparer) listed(n *formula.Node) region {
 		acc.variable = name
 	}
 	return acc
+}
+
+// unequal reports whether all of a list are inequalities.
+func unequal(n *formula.Node) bool {
+	return !slices.ContainsFunc(n.Args, func(a *formula.Node) bool {
+		return a.Kind != formula.KindRelation || a.Ops[0] == "=" || a.Ops[0] == "in"
+	})
 }
 
 // solved reads a relation that is solved for one variable: x > 3, 2 <= x < 5, x != 1, |x| < 2, x in S.

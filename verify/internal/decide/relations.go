@@ -126,9 +126,10 @@ func (c *Comparer) relations(a, b *formula.Node) (Result, bool) {
 			} else {
 				b = c.assignedValues(b, a)
 			}
-			if a != nil && b != nil {
-				return c.compare(a, b), true
+			if a == nil || b == nil {
+				return different("coordinates out of order"), true
 			}
+			return c.compare(a, b), true
 		}
 		return Result{}, false
 	}
@@ -144,7 +145,7 @@ func (c *Comparer) relations(a, b *formula.Node) (Result, bool) {
 		return r, true
 	}
 	if value != nil {
-		if formula.ScalarLike(other) && (rel.Ops[0] == "==" && formula.Literal(other) != nil || rb && Unsolved(rel.Args[0]) && !c.Policy.AnyEquation) {
+		if formula.ScalarLike(other) && (rel.Ops[0] == "==" && formula.Literal(other) != nil && !residue(other) || rb && Unsolved(rel.Args[0]) && !c.Policy.AnyEquation) {
 			return different("a relation against a value"), true
 		}
 		r := c.pair(value, other, rb)
@@ -165,6 +166,11 @@ func (c *Comparer) relations(a, b *formula.Node) (Result, bool) {
 		return different("a relation against a value"), true
 	}
 	return c.realSets(a, b), true
+}
+
+// residue reports whether n is the class of a number by a modulus.
+func residue(n *formula.Node) bool {
+	return n.Kind == formula.KindQuantity && strings.HasPrefix(n.Name, "mod ")
 }
 
 // Unsolved reports whether n, on the left of an equation, is |x| or xy: the unknowns are what was to be found, and the
@@ -266,7 +272,7 @@ func conditions(n *formula.Node) bool {
 }
 
 // assignedValues strips the names of a list of assignments. Several values of one name are a list, values of
-// different names a tuple in the order given.
+// different names a tuple in the order given; nil if these are x, y and z out of their order.
 func (c *Comparer) assignedValues(n, other *formula.Node) *formula.Node {
 	same := true
 	for _, a := range n.Args {
@@ -276,10 +282,20 @@ func (c *Comparer) assignedValues(n, other *formula.Node) *formula.Node {
 	if same || other.Kind == formula.KindSet || other.Kind == formula.KindList && subscriptedAlike(n) {
 		m = &formula.Node{Kind: formula.KindList, Name: ","}
 	}
+	if m.Kind == formula.KindTuple && disordered(n.Args) {
+		return nil
+	}
 	for _, a := range n.Args {
 		m.Args = append(m.Args, a.Args[1])
 	}
 	return m
+}
+
+// disordered reports whether assignments are to x, y and z, which have an order of their own, in another one.
+func disordered(args []*formula.Node) bool {
+	return !slices.ContainsFunc(args, func(a *formula.Node) bool {
+		return a.Args[0].Name != "x" && a.Args[0].Name != "y" && a.Args[0].Name != "z"
+	}) && !slices.IsSortedFunc(args, func(a, b *formula.Node) int { return strings.Compare(a.Args[0].Name, b.Args[0].Name) })
 }
 
 func onlyEquals(n *formula.Node) bool {

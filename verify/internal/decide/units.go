@@ -13,6 +13,10 @@ import (
 
 // quantities compares answers of which at least one carries a unit or noun.
 func (c *Comparer) quantities(a, b *formula.Node) Result {
+	if a.Kind == formula.KindRelation && residue(b) || b.Kind == formula.KindRelation && residue(a) { // 2 mod 5 for x = 2 mod 5
+		r, _ := c.relations(a, b)
+		return r
+	}
 	va, ua := formula.Split(a)
 	vb, ub := formula.Split(b)
 	if ua == "degree" && b.Kind == formula.KindQuantity && ub == "" || ub == "degree" && a.Kind == formula.KindQuantity && ua == "" {

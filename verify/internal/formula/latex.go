@@ -179,7 +179,7 @@ func (p *parser) bracket() *Node {
 	bars, noBar := p.bars, p.noBar
 	p.bars, p.noBar = 0, 0
 	defer func() { p.bars, p.noBar = bars, noBar }()
-	n := p.list()
+	n := p.chosen()
 	t := p.peek()
 	if !t.mark(')') && !t.mark(']') && !t.mark('[') {
 		panic(failing.With(ErrSyntax))
@@ -222,6 +222,16 @@ func (p *parser) brace() *Node {
 			return p.selection()
 		}
 		panic(failing.With(ErrSyntax))
+	}
+	if p.at == 1 { // {x | x > 2}, the braces of which TeX does not print
+		if head := p.builderHead(); head != nil {
+			condition := p.list()
+			p.expect('}')
+			if condition.Kind != KindRelation && condition.Kind != KindList {
+				panic(failing.With(ErrSyntax))
+			}
+			return Apply(KindBuilder, head, condition)
+		}
 	}
 	n := p.chosen()
 	p.expect('}')

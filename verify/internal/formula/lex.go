@@ -63,11 +63,12 @@ var layout = map[string]bool{
 	"(": true, ")": true, "[": true, "]": true, "unicode": true, "therefore": true,
 }
 
-// Commands that are another spelling of a bracket: a mark, or the command that the parser knows.
+// Commands that are another spelling of a bracket or letter: a mark or word, or the command that the parser knows.
 var brackets = map[string]token{
 	"lbrack": {kind: tokenMark, text: "["}, "rbrack": {kind: tokenMark, text: "]"}, "lgroup": {kind: tokenMark, text: "("}, "rgroup": {kind: tokenMark, text: ")"},
 	"lparen": {kind: tokenMark, text: "("}, "rparen": {kind: tokenMark, text: ")"}, "ulcorner": {kind: tokenCommand, text: "lceil"}, "urcorner": {kind: tokenCommand, text: "rceil"},
 	"llcorner": {kind: tokenCommand, text: "lfloor"}, "lrcorner": {kind: tokenCommand, text: "rfloor"},
+	"imath": {kind: tokenWord, text: "i"}, "jmath": {kind: tokenWord, text: "j"},
 }
 
 // Commands among those that leave a gap.
@@ -89,7 +90,53 @@ func lex(src string, commas bool) ([]token, bool, error) {
 	if err := l.run(); err != nil {
 		return nil, false, err
 	}
+	signed(l.tokens)
 	return l.tokens, l.grouped, nil
+}
+
+// signed turns signs of plain text that have another meaning as words or marks into commands: x in (1,2), n choose k, and
+// the brackets of <1,2,3>.
+func signed(tokens []token) {
+	last := len(tokens) - 1
+	comma := false
+	for i, t := range tokens {
+		comma = comma || t.mark(',')
+		switch {
+		case i == 0 || i == last:
+		case t.is(tokenWord, "in") && tokens[i-1].kind == tokenWord && len(tokens[i-1].text) == 1 && setAhead(tokens[i+1]):
+			tokens[i].kind = tokenCommand
+		case t.is(tokenWord, "choose") && chooses(tokens[:i], true) && chooses(tokens[i+1:], false):
+			tokens[i].kind = tokenCommand
+		}
+	}
+	if comma && tokens[last].mark('>') {
+		first := 0
+		for first < last && !tokens[first].mark('<') {
+			first++
+		}
+		if first == 0 || first < last && tokens[first-1].mark('=') {
+			tokens[first], tokens[last] = token{kind: tokenCommand, text: "langle"}, token{kind: tokenCommand, text: "rangle"}
+		}
+	}
+}
+
+// setAhead reports whether a set can begin with t.
+func setAhead(t token) bool {
+	return t.mark('(') || t.mark('[') || t.mark(']') || t.mark('{') || t.command("{") || t.command("mathbb")
+}
+
+// chooses reports whether tokens end, or begin if they do not end, in a number or name, or a product of two, that fills its group.
+func chooses(tokens []token, end bool) bool {
+	for i := range min(3, len(tokens)) {
+		t := tokens[i]
+		if end {
+			t = tokens[len(tokens)-1-i]
+		}
+		if t.kind != tokenNumber && !(t.kind == tokenWord && len(t.text) == 1) {
+			return i > 0 && (t.mark('(') || t.mark('{') || t.mark(')') || t.mark('}') || t.mark('='))
+		}
+	}
+	return len(tokens) == 1 || len(tokens) == 2
 }
 
 // Blank reports whether LaTeX prints nothing: gaps, empty groups, phantoms.

@@ -18,7 +18,7 @@ var functions = map[string]string{
 	"asin": "arcsin", "acos": "arccos", "atan": "arctan", "arctg": "arctan",
 	"arsinh": "arsinh", "arcosh": "arcosh", "artanh": "artanh", "arcsinh": "arsinh", "arccosh": "arcosh", "arctanh": "artanh", "asinh": "arsinh", "acosh": "arcosh", "atanh": "artanh",
 	"log": "log", "ln": "ln", "lg": "lg", "exp": "exp", "sqrt": "sqrt", "cbrt": "cbrt", "abs": "abs", "floor": "floor", "ceil": "ceil", "ceiling": "ceil",
-	"gcd": "gcd", "lcm": "lcm", "max": "max", "min": "min", "binom": "binom", "binomial": "binom", "Re": "re", "Im": "im", "arg": "arg", "sgn": "sign", "sign": "sign", "det": "det", "factorial": "factorial", "cis": "cis",
+	"gcd": "gcd", "lcm": "lcm", "max": "max", "min": "min", "binom": "binom", "binomial": "binom", "nCr": "binom", "nPr": "arrangements", "Re": "re", "Im": "im", "arg": "arg", "sgn": "sign", "sign": "sign", "det": "det", "factorial": "factorial", "cis": "cis",
 }
 
 // inverses of functions written with an exponent of -1.
@@ -478,6 +478,9 @@ func (p *parser) function(f string) *Node {
 	p.enter()
 	defer p.leave()
 	var exponent, base *Node
+	if b := p.peek(); f == "log" && p.last().is(tokenWord, "log") && b.kind == tokenNumber && !b.space && !strings.ContainsAny(b.text, ".e") && p.ahead(1).mark('(') && !p.ahead(1).space { // log2(3)
+		base = p.primary()
+	}
 	for {
 		if p.peek().mark('^') && exponent == nil {
 			p.at++
@@ -535,7 +538,7 @@ func build(f string, args []*Node) *Node {
 		if len(args) == 2 { // log(x, base)
 			return Call("log", args[0], args[1])
 		}
-	case "binom":
+	case "binom", "arrangements":
 		want = 2
 	}
 	if len(args) != want {
@@ -590,9 +593,14 @@ func (p *parser) functionOperand() *Node {
 		if p.startsFactor(t) && !t.mark('(') && !t.mark('[') && t.kind != tokenText && !(wordy(t) || t.kind == tokenCommand) || t.kind == tokenWord && functions[t.text] == "" && len(t.text) == 1 || t.kind == tokenCommand && (greek[t.text] || t.text == "pi" || t.text == "frac") {
 			continue
 		}
-		if len(factors) == 1 {
-			return factors[0]
+		n := factors[0]
+		if len(factors) > 1 {
+			n = Apply(KindMultiply, factors...)
 		}
-		return Apply(KindMultiply, factors...)
+		if wordy(t) && angular(t.text) { // sin 10 degrees
+			p.at++
+			n = quantity(n, "degree")
+		}
+		return n
 	}
 }

@@ -421,6 +421,9 @@ func (p *parser) postfix(base *Node) *Node {
 			base = quantity(base, currencies[t.text])
 		case t.mark('_') && base.Kind == KindNumber:
 			base = p.based(base)
+		case (t.is(tokenWord, "C") || t.is(tokenWord, "P")) && p.last().kind == tokenNumber && base.Kind == KindNumber && !t.space && p.ahead(1).kind == tokenNumber && !p.ahead(1).space: // 10C3
+			p.at++
+			base = Call(map[string]string{"C": "binom", "P": "arrangements"}[t.text], base, p.primary())
 		default:
 			return base
 		}
@@ -451,7 +454,7 @@ func (p *parser) exponent(base *Node) *Node {
 		}
 		p.expect('}')
 		return base
-	case p.peek().mark('{') && p.ahead(1).kind == tokenText && p.ahead(2).mark('}'):
+	case p.peek().mark('{') && (p.ahead(1).kind == tokenText || p.ahead(1).kind == tokenWord && p.at > 1 && p.ahead(1).text == ordinalOf(p.tokens[p.at-2].text)) && p.ahead(2).mark('}'):
 		ordinal := strings.ToLower(p.ahead(1).text)
 		if ordinal == "th" || ordinal == "st" || ordinal == "nd" || ordinal == "rd" {
 			p.at += 3
@@ -471,13 +474,23 @@ func (p *parser) exponent(base *Node) *Node {
 	return Power(base, e)
 }
 
+// ordinalOf returns the letters that make a numeral an ordinal: 21st, 12th; empty for what is no whole number.
+func ordinalOf(numeral string) string {
+	n, ok := Integer(numeral)
+	switch {
+	case !ok:
+		return ""
+	case n%100/10 == 1:
+		return "th"
+	}
+	return [10]string{"th", "st", "nd", "rd", "th", "th", "th", "th", "th", "th"}[n%10]
+}
+
 func (p *parser) degrees(base *Node) *Node {
-	t := p.peek()
-	if t.kind == tokenText || t.kind == tokenWord {
-		switch t.text {
-		case "C", "F":
+	if t := p.peek(); wordy(t) {
+		if unit := temperature(t.text); unit != "" {
 			p.at++
-			return quantity(base, map[string]string{"C": "celsius", "F": "fahrenheit"}[t.text])
+			return quantity(base, unit)
 		}
 	}
 	angle := base

@@ -72,7 +72,7 @@ func Tidy(s string) string {
 				t = strings.TrimSuffix(t, w)
 			}
 		}
-		if inner, ok := braced(t); ok && !strings.ContainsAny(inner, ",;") {
+		if inner, ok := braced(t); ok && !strings.ContainsAny(inner, ",;") && !describes(inner) {
 			t = inner
 		}
 		t = remark(unannounced(t))
@@ -82,6 +82,12 @@ func Tidy(s string) string {
 		s = t
 	}
 	return s
+}
+
+// describes reports whether the content of braces is that of a set-builder: x | x > 2.
+func describes(inner string) bool {
+	head := strings.TrimLeft(inner[1:], " ")
+	return inner[0] >= 'a' && inner[0] <= 'z' && (strings.HasPrefix(head, "|") || strings.HasPrefix(head, ":") || strings.HasPrefix(head, `\in`) || strings.HasPrefix(head, `\mid`)) && strings.ContainsAny(head, `<>=\`)
 }
 
 // braced returns the content of s if all of it stands in one pair of braces.
@@ -608,7 +614,7 @@ func Hedges(s string) bool {
 
 // UnitReading reads a number with a unit of one letter, as in 48g and 55 m/s; nil if s is anything else.
 func UnitReading(s string) *Node {
-	if n := len(s); n > 40 || n < 2 || !strings.ContainsAny(s, "gmshLNJWV") || !Digit(s[0]) && s[0] != '-' {
+	if n := len(s); n > 40 || n < 2 || !strings.ContainsAny(s, "gmshLNJWVA") || !Digit(s[0]) && s[0] != '-' {
 		return nil
 	}
 	tokens, _, err := lex(Tidy(Fold(s)), true)

@@ -86,10 +86,31 @@ done:
 		return nil
 	}
 	name := strings.Join(words[used:], " ")
-	if m := measureNames[strings.ToLower(name)]; m.Dimension == "angle" {
-		name = "degree"
+	if angular(words[used]) {
+		switch rest := words[used+1:]; {
+		case len(rest) == 0:
+			name = "degree"
+		case len(rest) == 1 && temperature(rest[0]) != "": // degrees Celsius
+			name = temperature(rest[0])
+		}
 	}
 	return quantity(value, name)
+}
+
+// angular reports whether a word is a unit of angles.
+func angular(word string) bool {
+	return measureNames[strings.ToLower(word)].Dimension == "angle"
+}
+
+// temperature returns the unit that a word behind degrees makes of them; empty if they stay an angle.
+func temperature(word string) string {
+	switch lower := strings.ToLower(word); {
+	case word == "C", lower == "celsius":
+		return "celsius"
+	case word == "F", lower == "fahrenheit":
+		return "fahrenheit"
+	}
+	return ""
 }
 
 // wordlike reports whether n is a word of a sentence that was read as a name.
@@ -162,10 +183,10 @@ var currencies = map[string]string{"dollar": "dollar", "euro": "euro", "pounds":
 // metric units are no products of variables, whatever stands before them.
 var metric = map[string]bool{"cm": true, "mm": true, "km": true, "kg": true, "mg": true, "ml": true, "mL": true}
 
-var shortNouns = map[string]bool{"cup": true, "cups": true, "dog": true, "cat": true, "men": true, "cow": true, "egg": true, "pen": true, "car": true, "bag": true, "box": true, "way": true, "th": true, "st": true, "nd": true, "rd": true, "wpm": true, "mb": true, "gb": true, "kb": true, "pts": true, "gal": true, "qt": true, "sq": true, "cu": true}
+var shortNouns = map[string]bool{"cup": true, "cups": true, "dog": true, "cat": true, "men": true, "cow": true, "egg": true, "pen": true, "car": true, "bag": true, "box": true, "way": true, "th": true, "st": true, "nd": true, "rd": true, "wpm": true, "mb": true, "gb": true, "kb": true, "pts": true, "gal": true, "qt": true, "sq": true, "cu": true, "rad": true}
 
 // unitLetters are the units of one letter that a number may carry without \text.
-var unitLetters = map[string]bool{"g": true, "m": true, "s": true, "h": true, "L": true, "N": true, "J": true, "W": true, "V": true}
+var unitLetters = map[string]bool{"g": true, "m": true, "s": true, "h": true, "L": true, "N": true, "J": true, "W": true, "V": true, "A": true}
 
 // compound parses what follows in 3 hours 45 minutes or 5 ft 4 in.
 func (p *parser) compound(first *Node) *Node {
