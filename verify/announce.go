@@ -98,6 +98,12 @@ func firstLine(s string) string {
 	return s
 }
 
+// decimal reports whether a text ends in a number with a decimal point.
+func decimal(s string) bool {
+	t := strings.TrimRight(s, "0123456789")
+	return t != s && strings.HasSuffix(t, ".") && len(t) > 1 && formula.Digit(t[len(t)-2])
+}
+
 // supposed reports whether the clause that a text ends in only supposes something: "if the answer is 5".
 func supposed(before string) bool {
 	before = before[strings.LastIndexAny(before, ".,;:?!\n")+1:]
@@ -145,7 +151,11 @@ func announced(s string, end int) string {
 		return text
 	}
 	rest = firstLine(rest)
+	whole := rest
 	rest = uncalculated(strings.TrimRight(rest, "*_ \t\r."))
+	if strings.HasPrefix(whole, rest+"..") && decimal(rest) { // 0.333...
+		rest += "..."
+	}
 	only := rest
 	if k := sentenceEnd(rest); k > 0 {
 		only = rest[:k]
@@ -163,7 +173,7 @@ func announced(s string, end int) string {
 		rest = "-" + number
 	}
 	text := sentence(rest)
-	if formula.SentenceOfWords(text) && !strings.ContainsAny(text, "0123456789") && strings.Count(text, " ") > 3 && !formula.Refuses(text) {
+	if formula.SentenceOfWords(text) && !strings.ContainsAny(text, "0123456789") && strings.Count(text, " ") > 3 && !formula.Refuses(text) && !valuable(text) {
 		return ""
 	}
 	return text

@@ -18,6 +18,7 @@ type extraction struct {
 	prose  string   // running text, which may give an answer in words as well
 	other  string   // a second reading of text: 70 for "So it is 70!"
 	in     *context // where in running text it stands; nil for a box
+	rest   string   // the text that it starts, if it was announced and the text does not take it back
 
 	flaw formula.Qualification // why the text that was found is no answer, though it holds one; empty if it is
 }
@@ -55,6 +56,9 @@ func extract(response string) extraction {
 		}
 		if found.text == text {
 			found.text = valueGiven(text, rest)
+			if found.flaw == "" {
+				found.rest = rest
+			}
 		}
 		return found
 	}

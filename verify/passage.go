@@ -369,10 +369,14 @@ func (p passage) aside(j int) bool {
 	if relates(st.text) {
 		return false
 	}
-	if j > 0 && p.bracketed(j) {
+	if j > 0 && (p.bracketed(j) || p.counts(j)) {
 		return true
 	}
-	if j > 0 && valued(p.statements[j-1].text) && !opened(p.text[:st.from]) && circumstance(p.text[p.statements[j-1].to:st.from]) {
+	value := j - 1
+	for value > 0 && !valued(p.statements[value].text) { // 5 when y is 3
+		value--
+	}
+	if j > 0 && valued(p.statements[value].text) && !opened(p.text[:st.from]) && circumstance(p.text[p.statements[value].to:st.from]) {
 		return true
 	}
 	for k := j - 1; k >= 0; k-- {
@@ -424,6 +428,9 @@ func circumstance(gap string) bool {
 	if len(words) == 0 || strings.Contains(gap, "\n\n") {
 		return false
 	}
+	if words[0] == "when" && !strings.ContainsAny(gap, ",;:.") { // 5 when y is 3
+		return true
+	}
 	for _, w := range words[:len(words)-1] {
 		switch strings.Trim(w, ",") {
 		case "which", "and", "is", "it", "occurs", "attained", "achieved", "reached", "only", "this", "happens", "obtained", "equality", "exactly":
@@ -434,6 +441,46 @@ func circumstance(gap string) bool {
 	switch words[len(words)-1] {
 	case "at", "when", "for", "where", "if":
 		return true
+	}
+	return false
+}
+
+// counts reports whether formula j only tells what is counted by one before it in its clause, of which the text says how
+// many there are: "there are 12 ways to arrange 4 books", "there are 12 primes between 1 and 40".
+func (p passage) counts(j int) bool {
+	for k := j - 1; k >= 0; k-- {
+		gap := formula.Lowered(p.text[p.statements[k].to:p.statements[k+1].from])
+		words := strings.Fields(gap)
+		if strings.ContainsAny(gap, ",;:.?!=\n$") || len(words) == 0 || formula.Sense(words[0]) == "operation" {
+			return false
+		}
+		for i, w := range words {
+			if participle := strings.HasSuffix(w, "ing") && (i == 0 || !prepositions[words[i-1]]); participle || formula.Sense(w) == "verb" || formula.Sense(w) == "reason" || (w == "and" || w == "or") && (i > 0 || len(words) > 1 || k == 0 || lastWord(p.text[:p.statements[k].from]) != "between") {
+				return false
+			}
+		}
+		if before := p.text[:p.statements[k].from]; valued(p.statements[k].text) && existential(before) {
+			return true
+		}
+	}
+	return false
+}
+
+// prepositions make a noun of the participle that follows them: 12 ways of arranging 4 books.
+var prepositions = map[string]bool{"of": true, "for": true, "by": true, "in": true, "from": true, "without": true}
+
+// existential reports whether a text ends in "there are" or the like.
+func existential(before string) bool {
+	w := lastWord(before)
+	for fillers[w] && w != "" {
+		before = strings.TrimRight(before, " \n\t")
+		before = before[:len(before)-len(w)]
+		w = lastWord(before)
+	}
+	switch w {
+	case "are", "is", "exist", "exists", "were", "was":
+		before = strings.TrimRight(before, " \n\t")
+		return lastWord(before[:len(before)-len(w)]) == "there"
 	}
 	return false
 }

@@ -4,6 +4,7 @@ package verify
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/verify/internal/decide"
@@ -81,13 +82,29 @@ func (k Key) Grade(response string) Verdict {
 			return w
 		}
 	}
+	if v.Outcome == OutcomeDifferent && found.rest != "" {
+		if said := formula.Trim(announcedSentence(found.rest)); slices.ContainsFunc(k.Gold, func(gold string) bool {
+			return sameText(formula.UnwrapText(gold), formula.UnwrapText(said)) && !readable(gold)
+		}) {
+			v.Outcome, v.Reason, v.Rule, v.Extracted, v.Answer = OutcomeEqual, ReasonEqual, "same text", said, said
+		}
+	}
 	return v
+}
+
+// announcedSentence returns the sentence that follows an announcement: "June 20", of which 20 is only a part.
+func announcedSentence(rest string) string {
+	s := firstLine(strings.TrimLeft(rest, " \t\n\r*_:"))
+	if end := sentenceEnd(s); end > 0 {
+		s = s[:end]
+	}
+	return unbolded(strings.TrimRight(s, " *_."))
 }
 
 // wantsWords reports whether a ground truth consists of words, so that a response without any formula may be the answer.
 func (k Key) wantsWords() bool {
 	for _, g := range k.Gold {
-		if s := formula.Tidy(formula.Fold(formula.Trim(g))); formula.NormalWords(s) != "" || s == `\emptyset` || s == `\varnothing` || s == `\{\}` {
+		if s := formula.Tidy(formula.Fold(formula.Trim(g))); formula.NormalWords(s) != "" || s == `\emptyset` || s == `\varnothing` || s == `\infty` || s == `\{\}` {
 			return true
 		}
 	}
@@ -334,6 +351,10 @@ func worked(gold string, golds []*formula.Node, err error) string {
 // that could not be read are no sentences, and no number inside them counts.
 func (k Key) prose(golds []*formula.Node, gold, answer string, steps *formula.Budget) (Verdict, bool) {
 	v := Verdict{Outcome: OutcomeDifferent, Extracted: answer, Gold: golds[0].String(), Answer: answer}
+	plain := strings.TrimSpace(formula.UnwrapText(answer))
+	if t := unfilled(plain); t != plain && readable(t) { // exactly 5
+		return k.one(gold, t, steps, true, nil), true
+	}
 	if !formula.SentenceOfWords(answer) && !formula.Wavers(answer) {
 		return v, false
 	}

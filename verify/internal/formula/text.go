@@ -282,7 +282,7 @@ func worded(s, w string) (yes, single bool) {
 	explicit := strings.IndexByte(s, '\\') >= 0
 	count := 0
 	for f := range strings.FieldsSeq(w) {
-		if len(f) >= 3 && functions[f] == "" && names[f] == nil && !greek[f] && f != "and" || len(f) > 1 && explicit && f != "or" && functions[f] == "" {
+		if f == "no" && f == w || len(f) >= 3 && functions[f] == "" && names[f] == nil && !greek[f] && f != "and" || len(f) > 1 && explicit && f != "or" && functions[f] == "" {
 			yes = true
 		}
 		count++
@@ -323,6 +323,8 @@ func phrase(w string) *Node {
 	switch {
 	case nothing[w] || strings.Count(w, " ") < 8 && (strings.HasSuffix(w, " no solution") || strings.HasSuffix(w, " no solutions") || strings.HasSuffix(w, " no real solutions") || strings.HasSuffix(w, " no real solution") || strings.HasPrefix(w, "no such ") && strings.HasSuffix(w, " exist") || strings.HasPrefix(w, "no such ") && strings.HasSuffix(w, " exists")):
 		return &Node{Kind: KindNamedSet, Name: "empty"}
+	case strings.HasSuffix(w, " does not exist") && strings.Count(w, " ") < 6:
+		return &Node{Kind: KindNamedSet, Name: "empty"}
 	case w == "all real numbers" || w == "all real x" || w == "all x" || w == "any real number" || w == "every real number" || w == "all reals" || w == "real numbers" || w == "all real" || w == "reals":
 		return &Node{Kind: KindNamedSet, Name: "R"}
 	case w == "all positive real numbers" || w == "positive real numbers" || w == "all positive reals" || w == "positive reals":
@@ -337,13 +339,19 @@ func phrase(w string) *Node {
 		return &Node{Kind: KindTime, Rat: new(big.Rat), Name: "am"}
 	case w == "all integers" || w == "integers":
 		return &Node{Kind: KindNamedSet, Name: "Z"}
-	case w == "infinity" || w == "inf":
+	case w == "infinity" || w == "inf" || w == "infinite" || unending(w):
 		return Constant("infinity")
 	}
 	if v, ok := counted(w); ok {
 		return Number(v)
 	}
 	return portion(w)
+}
+
+// unending reports whether normal words say that there are infinitely many of something.
+func unending(w string) bool {
+	w = strings.TrimPrefix(w, "there are ")
+	return (w == "infinitely many" || strings.HasPrefix(w, "infinitely many ")) && strings.Count(w, " ") < 3
 }
 
 // portion reads an English fraction: half, one third, three quarters; nil if w is anything else.
