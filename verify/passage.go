@@ -455,7 +455,7 @@ func (p passage) counts(j int) bool {
 			return false
 		}
 		for i, w := range words {
-			if participle := strings.HasSuffix(w, "ing") && (i == 0 || !prepositions[words[i-1]]); participle || formula.Sense(w) == "verb" || formula.Sense(w) == "reason" || (w == "and" || w == "or") && (i > 0 || len(words) > 1 || k == 0 || lastWord(p.text[:p.statements[k].from]) != "between") {
+			if participle := strings.HasSuffix(w, "ing") && (i == 0 || !prepositions[words[i-1]]); participle || formula.Sense(w) == "verb" || formula.Sense(w) == "reason" || w == "which" || w == "whom" || (w == "and" || w == "or") && (i > 0 || len(words) > 1 || k == 0 || lastWord(p.text[:p.statements[k].from]) != "between") {
 				return false
 			}
 		}

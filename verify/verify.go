@@ -195,7 +195,7 @@ func (k Key) one(gold, answer string, steps *formula.Budget, said bool, in *cont
 		}
 	}
 	if in != nil && answerErr == nil {
-		if n := in.value(answers[0], answer, k.Question, steps); n != nil {
+		if n := in.value(answers[0], answer, k.Question, steps); n != nil && !(goldErr == nil && renames(golds[0], answers[0])) {
 			answers = append(answers, n)
 		}
 	}
@@ -311,6 +311,21 @@ func (k Key) unitOfGold(gold string) *formula.Node {
 		}
 	}
 	return formula.UnitReading(gold)
+}
+
+// renames reports whether an answer gives its value another name than the ground truth does: y=3 for x=3.
+func renames(gold, answer *formula.Node) bool {
+	name := func(n *formula.Node) string {
+		switch {
+		case n.Kind == formula.KindDefine:
+			return n.Name
+		case n.Kind == formula.KindRelation && n.Ops[0] == "=" && n.Args[0].Kind == formula.KindSymbol:
+			return n.Args[0].Name
+		}
+		return ""
+	}
+	g, a := name(gold), name(answer)
+	return gold.Kind == answer.Kind && g != "" && a != "" && !strings.EqualFold(g, a)
 }
 
 // sameText reports whether two answers differ in layout only.

@@ -157,7 +157,7 @@ func withoutParameters(a, b *formula.Node) (x, y, clause *formula.Node) {
 func parameter(n *formula.Node) (rest, clause *formula.Node) {
 	var kept []*formula.Node
 	for _, a := range n.Args {
-		if a.Kind == formula.KindRelation && len(a.Ops) == 1 && a.Ops[0] == "in" && a.Args[0].Kind == formula.KindSymbol && a.Args[1].Kind == formula.KindNamedSet && (a.Args[1].Name[0] == 'Z' || a.Args[1].Name[0] == 'N') {
+		if a.Kind == formula.KindRelation && len(a.Ops) == 1 && a.Ops[0] == "in" && a.Args[0].Kind == formula.KindSymbol && a.Args[1].Kind == formula.KindNamedSet && (a.Args[1].Name[0] == 'Z' || a.Args[1].Name[0] == 'N' || a.Args[1].Name == "R") {
 			if clause != nil {
 				return n, nil
 			}

@@ -107,6 +107,15 @@ func (c *Comparer) relations(a, b *formula.Node) (Result, bool) {
 		if w := computed(b); w != nil {
 			return c.compare(a, w), true
 		}
+		if formula.ScalarLike(b) {
+			if w := concluded(a); w != nil {
+				return c.compare(w, b), true
+			}
+		} else if formula.ScalarLike(a) {
+			if w := concluded(b); w != nil {
+				return c.compare(a, w), true
+			}
+		}
 		if conditions(a) != conditions(b) {
 			return c.realSets(a, b), true
 		}
@@ -254,6 +263,31 @@ func computed(n *formula.Node) *formula.Node {
 		}
 	}
 	return n.Args[len(n.Args)-1]
+}
+
+// concluded returns the last of a list of equations, with the values put in, if it gives an expression in names that those
+// before it give values to: "m=3, n=4, m+n=7". It returns nil for anything else.
+func concluded(n *formula.Node) *formula.Node {
+	if n.Kind != formula.KindList || n.Name == "or" || !formula.AllAssignments(&formula.Node{Kind: formula.KindList, Args: n.Args[:len(n.Args)-1]}) {
+		return nil
+	}
+	last := n.Args[len(n.Args)-1]
+	if last.Kind != formula.KindRelation || !onlyEquals(last) || last.Args[0].Kind == formula.KindSymbol || len(formula.Variables(last.Args[0])) == 0 {
+		return nil
+	}
+	values := map[string]*formula.Node{}
+	for _, a := range n.Args[:len(n.Args)-1] {
+		if a.Args[0].Kind != formula.KindSymbol || len(formula.Variables(a.Args[1])) > 0 {
+			return nil
+		}
+		values[a.Args[0].Name] = a.Args[1]
+	}
+	for _, name := range formula.Variables(last.Args[0]) {
+		if values[name] == nil {
+			return nil
+		}
+	}
+	return last.Substitute(values)
 }
 
 // conditions reports whether n is a list of relations of which at least one is an inequality.

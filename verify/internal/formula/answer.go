@@ -16,6 +16,9 @@ func Parse(s string, steps *Budget, run series) ([]*Node, error) {
 	}
 	steps.Spend(len(s))
 	s = notation(Tidy(Fold(Restored(s))))
+	if parts := labelledParts(s); parts != nil {
+		return parsedParts(parts, steps, run)
+	}
 	spoken := NormalWords(s)
 	if n := phrase(spoken); n != nil {
 		return []*Node{n}, nil

@@ -106,6 +106,57 @@ func Unlabelled(s string) string {
 	return ""
 }
 
+// partLabel is the label of a part of an answer: (a), \text{(ii)}.
+var partLabel = regexp.MustCompile(`(?:^|[\s,;~}\\])(?:\\(?:text|textbf|mathrm)\s*\{\s*)?(?:\\left)?\(([a-e]|i{1,3}|iv|v)(?:\\right)?\)(?:\s*\}|[\s~:]|\\[ ,;])`)
+
+// partSequences are the labels that follow each other.
+var partSequences = [][]string{{"a", "b", "c", "d", "e"}, {"i", "ii", "iii", "iv", "v"}}
+
+// labelledParts returns the parts of an answer such as "(a) 5, (b) 6"; nil if it has no such labels in their order.
+func labelledParts(s string) (parts []string) {
+	if len(s) < 7 || !strings.Contains(s[4:], "(b") && !strings.Contains(s[4:], "(ii") {
+		return nil
+	}
+	found := partLabel.FindAllStringSubmatchIndex(s, 6)
+	if len(found) < 2 || strings.TrimSpace(s[:found[0][0]]) != "" {
+		return nil
+	}
+	for _, labels := range partSequences {
+		parts = parts[:0]
+		for i, at := range found {
+			if i == len(labels) || s[at[2]:at[3]] != labels[i] {
+				break
+			}
+			end := len(s)
+			if i+1 < len(found) {
+				end = found[i+1][0] + 1
+			}
+			part := strings.TrimSuffix(strings.TrimRight(s[at[1]:end], " ,;~\\"), `\text{ and }`)
+			if part = strings.TrimSpace(part); part == "" || strings.ContainsAny(part[len(part)-1:], "+-*/=^_({[<>") {
+				break
+			}
+			parts = append(parts, part)
+		}
+		if len(parts) == len(found) {
+			return parts
+		}
+	}
+	return nil
+}
+
+// parsedParts parses the parts of an answer, which have an order.
+func parsedParts(parts []string, steps *Budget, run series) ([]*Node, error) {
+	n := &Node{Kind: KindTuple}
+	for _, part := range parts {
+		readings, err := Parse(part, steps, run)
+		if err != nil {
+			return nil, err
+		}
+		n.Args = append(n.Args, readings[0])
+	}
+	return []*Node{n}, nil
+}
+
 // European numerals.
 var (
 	commaDecimal = regexp.MustCompile(`^([-+]?\d+),(\d+)([^,;\d].*)?$`)

@@ -440,7 +440,8 @@ func (p *parser) condition(value *Node) {
 	case "because", "since":
 		p.at = len(p.tokens)
 	case "for", "where", "with", "when":
-		if w != "where" && w != "with" && len(Variables(value)) == 0 {
+		universal := w == "for" && wordy(p.ahead(1)) && slices.Contains([]string{"all", "any", "every", "each"}, strings.ToLower(p.ahead(1).text))
+		if w != "where" && w != "with" && !universal && len(Variables(value)) == 0 {
 			p.flaw = Conditional
 		}
 		p.at = len(p.tokens)
