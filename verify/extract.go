@@ -54,6 +54,9 @@ func extract(response string) extraction {
 		if t := strings.TrimSuffix(text, "!"); t != text && t != "" && formula.Digit(t[len(t)-1]) {
 			found.other = t
 		}
+		if found.text == text && found.flaw == "" && taken(announcedSentence(rest), text) {
+			found.flaw = formula.Altered
+		}
 		if found.text == text {
 			found.text = valueGiven(text, rest)
 			if found.flaw == "" {
@@ -84,6 +87,30 @@ func extract(response string) extraction {
 		found.other = t
 	}
 	return found
+}
+
+// taken reports whether the words of a sentence make another value of the one in it, wherever it stands: "the square root
+// of 5", "a multiple of 5".
+func taken(sentence, value string) (altered bool) {
+	part := func(i int) bool {
+		return i >= 0 && i < len(sentence) && (formula.Digit(sentence[i]) || formula.Letter(sentence[i]))
+	}
+	for from := 0; value != ""; {
+		at := strings.Index(sentence[from:], value)
+		if at < 0 {
+			break
+		}
+		at += from
+		from = at + len(value)
+		if part(at-1) || part(from) {
+			continue
+		}
+		if introducedBy(formula.UnwrapText(sentence[:at])) != formula.Altered {
+			return false
+		}
+		altered = true
+	}
+	return altered
 }
 
 // valueGiven returns the equation in which the text after an announced expression gives it its value: "our answer is

@@ -399,6 +399,10 @@ func (k Key) prose(golds []*formula.Node, gold, answer string, steps *formula.Bu
 	if given == answer {
 		return v, false
 	}
+	if taken(answer, given) {
+		v.Reason, v.Rule = ReasonDifferent, formula.Altered.Error()
+		return v, true
+	}
 	if _, err := decide.Read(given, steps); err != nil {
 		return v, false
 	}
