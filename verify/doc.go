@@ -65,7 +65,8 @@
 // Numbers: integers, decimals, thousands separators (1,000 1{,}000 1\,000 1 000; read both as one number and as a list
 // where that is ambiguous), mixed numbers (by no other fraction: 100 \frac12 \frac45 is 40), exponents, repeating decimals,
 // English numerals, bases as subscripts.
-// Units: some 120 names and their products of powers, converted within a dimension.
+// Units: some 120 names and their products of powers, converted within a dimension. A letter that a gap sets off, as in the
+// ground truths 5 m and 9.8 m/s^2, is a unit if the question has no such variable.
 // Functions: roots, powers, logarithms, trigonometric and hyperbolic functions and inverses, factorials, binomials,
 // floor, ceiling, gcd, lcm, mod, min, max, absolute value, determinants, finite sums and products. e and i are the
 // constants; other letters are variables. Implicit multiplication binds like explicit: 1/2x is x/2.
@@ -116,7 +117,7 @@
 //
 //   - percent: 20% is 0.2. Against a gold without a sign, 20% counts as 20 only if the question asks for a percentage.
 //   - tuple: A tuple is no set. (1,2) is a pair against a pair and an interval against an interval or inequality. A
-//     comma list equals a set, ignoring order, and a tuple, in order.
+//     comma list equals a set, ignoring order, and a tuple, in order. Parts with labels, (a) 5, (b) 6, are a tuple.
 //   - set: Sets in braces ignore repetition; lists count it. "10, 11 or 12" is a list and not 10.
 //   - plus-minus: \pm stands for both values, and so do +/- and a leading +-.
 //   - assignment: x=5 against 5 compares the values; x=5 and y=5 are different. In a chain the last exact value

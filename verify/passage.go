@@ -108,13 +108,18 @@ func (st statement) answer() string {
 	return headed(t)
 }
 
+// displayedLast reports whether a formula is displayed at the end of a text: e^x and n! are answers there as well.
+func (st statement) displayedLast(text string) bool {
+	return st.kind == segment.Display && strings.Trim(text[st.to:], " \n.") == "" && !endMarks[strings.Trim(st.text, " \n.{}")]
+}
+
 // final returns the formula that a text ends with: the last one that is not denied and stands in no side clause, with the
 // values that are listed before it. at is where it stands. Of values of different names the last one is the answer only if
 // it follows from the others; else all are.
 func (p passage) final() (text string, at statement) {
 	for j := len(p.statements) - 1; j >= 0; j-- {
 		st := p.statements[j]
-		if !valued(st.text) && !(j == len(p.statements)-1 && st.kind == segment.Inline && named(p.text[:st.from])) { // a name, if it is what the text ends with
+		if !valued(st.text) && !(j == len(p.statements)-1 && (st.kind == segment.Inline && named(p.text[:st.from]) || st.displayedLast(p.text))) { // a name, if it is what the text ends with
 			continue
 		}
 		t := st.answer()

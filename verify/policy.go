@@ -42,7 +42,7 @@ func Policies() []PolicySwitch {
 func Conventions() [][2]string {
 	return [][2]string{
 		{"percent", "20% is 0.2. Against a gold without a sign, 20% counts as 20 only if the question asks for a percentage."},
-		{"tuple", "A tuple is no set. (1,2) is a pair against a pair and an interval against an interval or inequality. A comma list equals a set, ignoring order, and a tuple, in order."},
+		{"tuple", "A tuple is no set. (1,2) is a pair against a pair and an interval against an interval or inequality. A comma list equals a set, ignoring order, and a tuple, in order. Parts with labels, (a) 5, (b) 6, are a tuple."},
 		{"set", "Sets in braces ignore repetition; lists count it. \"10, 11 or 12\" is a list and not 10."},
 		{"plus-minus", "\\pm stands for both values, and so do +/- and a leading +-."},
 		{"assignment", "x=5 against 5 compares the values; x=5 and y=5 are different. In a chain the last exact value counts, and a chain that contradicts itself is different. m+n=17 and 17 are equal: several unknowns do not follow from one value, so that it was asked for. xy=5, |x|=5, 5=5, a+3z=0 and x=5 mod 7 are not 5 or 0: they leave the unknowns open or say nothing. A ground truth xy=6 accepts 6. y=1, x=2 is not (1,2)."},
