@@ -31,8 +31,8 @@
 //   - Nothing, if the text breaks off after a word that ends no sentence.
 //   - A list of bullets; else the formula that the text ends with, with the values that are listed before it, and its
 //     unit and number words. It stands in no question, supposition or reference, is not denied, and is not merely the
-//     reason or place of another: "the minimum is -4 at x = 2". A formula that cannot be read is unknown; no number
-//     inside it is taken.
+//     reason or place of another, or what it counts: "the minimum is -4 at x = 2", "there are 12 ways to arrange 4 books". A
+//     formula that cannot be read is unknown; no number inside it is taken.
 //   - If the ground truth is words, a short response or the last sentence, without its formulas.
 //
 // What the text says of an answer after it counts, by one rule for boxes, announcements, formulas and choices: an answer
