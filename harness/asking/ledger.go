@@ -72,7 +72,7 @@ func (l *ledger) begin(ctx context.Context, server string) (err error) {
 	if err := l.flight.starting.Err(); err != nil {
 		return err
 	}
-	if err := l.budget.Begin(); err != nil {
+	if err := l.budget.Begin(ctx); err != nil {
 		return err
 	}
 	l.attempt.Server = server
