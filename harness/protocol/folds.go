@@ -31,7 +31,7 @@ import (
 
 const (
 	crossFitVersion     = 3
-	foldsMeasureVersion = 7
+	foldsMeasureVersion = 8
 	recordingVersion    = 1
 )
 
