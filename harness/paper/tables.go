@@ -52,7 +52,7 @@ func ReadTables(fsys fs.FS, dir string) (*Tables, error) {
 			}
 			for _, key := range []string{"table", "method", "benchmark"} {
 				if m.Key(key) == "" {
-					return nil, fmt.Errorf("%s: %s lacks the key %s; want BenchmarkRoute/table=../method=../benchmark=..", name, m.Label(), key)
+					return nil, fmt.Errorf("%s: %s lacks the key %s; write BenchmarkRoute/table=../method=../benchmark=.. before its numbers", name, m.Label(), key)
 				}
 			}
 			row := m.Key("method")
