@@ -65,7 +65,7 @@ func (o *Orderings) DigestSheet(file string, findings []Finding, rows []Row, mea
 		f.add(0, "digest", "%v", err)
 	}
 	s.Notes = append([]string{
-		"Own tables: whether the paper's numbers follow from its tables. Real outcomes: stored answers of real models, two of the paper's among them; how many pools have which verdict, and the least and the greatest number over pools. Language model: the router is one, and what was trained of it is said; " + aboutModels + " " +
+		"Own tables: whether the paper's numbers follow from its tables. Real outcomes: stored answers of real models, two of the paper's among them; how many pools have which verdict, and the least and the greatest number over pools. " + aboutRule + " Language model: the router is one, and what was trained of it is said; " + aboutModels + " " +
 			"Simulated: experts calibrated to the paper's fixed-expert rows. What one such pool shows follows from numbers that we put in, above all how much a text shows, so it is \"assumed\"; what the larger set shows stands in brackets, with 95% intervals over questions and training seeds. Between routers that learn, the verdict is over an ensemble of pools in which those numbers vary: a sentence is confirmed if it is so on at least 95% of them; beside it stand the median, the least and the greatest.",
 		"At equal cost: accuracy can be bought, so this says whether the row lies above the best coin between the other, at any setting of its knob, and the fixed experts for the same money.",
 		"A printed number is confirmed if our whole interval lies within the margin beside it; the margins are ours, with reasons in claims-measured.csv. Where a line stands for several claims, the least favourable verdict counts, with how many have it if not all do. " +
