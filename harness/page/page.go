@@ -75,7 +75,7 @@ func (p *Page) Write(w io.Writer) error {
 				return err
 			}
 		}
-		columns = fmt.Sprintf(":root{--scales:%d}\n", 1+len(out.Verdicts.Scales))
+		columns = fmt.Sprintf(":root{--scales:%d}\n", 1+len(out.Verdicts.Heads()))
 	}
 	out.Style = template.CSS(string(style) + columns + draw.Styles())
 	out.Policy = policy(string(out.Style), string(out.Script))

@@ -291,6 +291,33 @@ func TestAllQuestionsOfATableAreSmall(t *testing.T) {
 	}
 }
 
+// What is judged by another rule for the strongest expert stands with the numbers of a sentence, and has no column of marks.
+func TestMarksAreOfTheMainRows(t *testing.T) {
+	of := func(id string, ruled bool) judged {
+		return judged{Scale: scale{ID: id, Ruled: ruled}, mark: markOf(paper.Confirmed)}
+	}
+	s := sentence{On: []judged{of("a", false), of("a-ruled", true), of("b", false), {Scale: scale{ID: "c"}}, of("c-ruled", true)}}
+	var marked []string
+	for _, j := range s.Marked() {
+		marked = append(marked, j.Scale.ID)
+	}
+	s.On[0].Questions, s.On[1].Questions = 5, 5
+	v := verdicts{Sections: []sentences{{Of: []sentence{s}}}}
+	if v.leaveOutWhatTheMainRowsHave(); !s.On[1].Ditto || s.On[0].Ditto || s.On[2].Ditto {
+		t.Errorf("%+v", s.On)
+	}
+	s.On[0].Questions = 6
+	if v.leaveOutWhatTheMainRowsHave(); s.On[1].Ditto {
+		t.Error("of other questions, and not said")
+	}
+	for _, j := range s.On {
+		v.Scales = append(v.Scales, j.Scale)
+	}
+	if got := fmt.Sprint(marked, v.Heads(), len(s.On)); got != "[a b] [{a  false false} {b  false false} {c  false false}] 5" {
+		t.Error(got)
+	}
+}
+
 // By hand: of answers that are right and others the mark is that of more of them, and its own where they are as many.
 func TestAMarkIsThatOfMoreAnswers(t *testing.T) {
 	for of, want := range map[string]string{"c": "correct", "w": "wrong", "cw": split, "ccw": "correct", "cwt": "wrong", "cctw": split, "ctt": "truncated", "u": "unanswered", "": ""} {
@@ -398,7 +425,7 @@ func TestScalesWithoutANumberAreLeftOut(t *testing.T) {
 		},
 	}
 	v.leaveOutWhatWasNotRun()
-	if got := fmt.Sprint(v.Scales, v.NotRun); got != "[{c C false}] [A B]" {
+	if got := fmt.Sprint(v.Scales, v.NotRun); got != "[{c C false false}] [A B]" {
 		t.Errorf("shown, and not run: %s", got)
 	}
 	if first, second := v.Sections[0].Of, v.Sections[1].Of[0]; len(first[0].On) != 1 || !first[0].On[0].measured || len(first[1].On) != 0 || len(second.On) != 1 || second.On[0].Word != paper.NotRun {

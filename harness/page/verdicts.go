@@ -36,6 +36,7 @@ type verdicts struct {
 
 type scale struct {
 	ID, Title string
+	Ruled     bool // its router takes the strongest expert by another rule: the numbers of a sentence have it, and its line has no mark for it
 	Filled    bool // every experiment that it is judged on is one of those that were not run with the others
 }
 
@@ -65,6 +66,7 @@ type judged struct {
 	mark
 	Lines       []string // number, interval and what else tables print
 	measured    bool     // there is a number of ours
+	Ditto       bool     // questions, seeds and experiments are those of the main rows
 	Questions   int      // 0: none was drawn, or their number was not measured
 	Seeds       int      // whose spread is in the interval; 0: none is
 	Experiments []origin
@@ -98,7 +100,7 @@ func (p *Paper) verdicts(here []section) *verdicts {
 	if p.Orderings != nil {
 		for i, s := range p.Orderings.Scales {
 			at[s.ID] = i
-			v.Scales = append(v.Scales, scale{ID: s.ID, Title: s.Title})
+			v.Scales = append(v.Scales, scale{ID: s.ID, Title: s.Title, Ruled: s.Rule != ""})
 		}
 	}
 	claims, whole, ours := sentences{Title: "Numbers in words", Wide: true}, sentences{Title: "Whole tables of the paper"}, sentences{Title: "Whole tables of our measurements"}
@@ -155,7 +157,21 @@ func (p *Paper) verdicts(here []section) *verdicts {
 	}
 	v.leaveOutWhatWasNotRun()
 	v.markWhatWasFilled()
+	v.leaveOutWhatTheMainRowsHave()
 	return v
+}
+
+// leaveOutWhatTheMainRowsHave leaves out of numbers by another rule what main rows of the same experiment and questions say.
+func (v *verdicts) leaveOutWhatTheMainRowsHave() {
+	for _, part := range v.Sections {
+		for _, s := range part.Of {
+			for i, j := range s.On {
+				s.On[i].Ditto = j.Scale.Ruled && slices.ContainsFunc(s.On, func(main judged) bool {
+					return !main.Scale.Ruled && main.Questions == j.Questions && main.Seeds == j.Seeds && slices.EqualFunc(main.Experiments, j.Experiments, func(a, b origin) bool { return a.Name == b.Name && a.From == b.From })
+				})
+			}
+		}
+	}
 }
 
 // leaveOutWhatWasNotRun leaves out the scales on which no sentence has a number.
@@ -279,13 +295,19 @@ func merge(some []string, x string) []string {
 	return append(some, x)
 }
 
-// Marked are the scales up to the last that has a mark: a line of the page ends with it.
+// Heads are the scales that lines have marks for.
+func (v verdicts) Heads() []scale {
+	return slices.DeleteFunc(slices.Clone(v.Scales), func(s scale) bool { return s.Ruled })
+}
+
+// Marked are these scales up to the last that has a mark: a line of the page ends with it.
 func (s sentence) Marked() []judged {
-	n := len(s.On)
-	for n > 0 && s.On[n-1].Word == "" {
+	on := slices.DeleteFunc(slices.Clone(s.On), func(j judged) bool { return j.Scale.Ruled })
+	n := len(on)
+	for n > 0 && on[n-1].Word == "" {
 		n--
 	}
-	return s.On[:n]
+	return on[:n]
 }
 
 // ownTables is the title of what stands before our scales.

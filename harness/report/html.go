@@ -33,12 +33,32 @@ type HTML struct {
 
 	captions int               // so far: their numbers are shorter ids than their names, which a page has thousands of times
 	said     map[string]bool   // notes of the section; nil: there is none
+	long     map[string]string // ids of long notes of sections
 	classes  map[string]string // of drawings, by style
 	styles   []string          // in the order of their first use
 }
 
-// Section begins a part of the page: a note of one of its tables is not repeated by the next, which says so.
+// Section begins a part of the page: a note of one of its tables is not repeated by the next, which says so, and a long one of an earlier
+// part is led to.
 func (h *HTML) Section() { h.said = map[string]bool{} }
+
+// longNote is how many bytes a note has at least that is written once on a page of sections.
+const longNote = 100
+
+// note is one that no table of the section has had.
+func (h *HTML) note(text string) htmlNote {
+	if h.said == nil || len(text) < longNote {
+		return htmlNote{Text: text}
+	}
+	if id, ok := h.long[text]; ok {
+		return htmlNote{Text: text[:strings.IndexAny(text+".", ".,:")], At: id}
+	}
+	if h.long == nil {
+		h.long = map[string]string{}
+	}
+	h.long[text] = "n" + strconv.Itoa(1+len(h.long))
+	return htmlNote{Text: text, ID: h.long[text]}
+}
 
 // captionID is the id of the next caption.
 func (h *HTML) captionID() string {
@@ -71,11 +91,14 @@ type htmlTable struct {
 	Groups    []htmlGroup
 	Columns   []htmlColumn
 	Bodies    []htmlBody
-	Notes     []string
+	Notes     []htmlNote
 	Above     bool // notes of an earlier table hold here too
 	Kept      int  // columns behind those that can be folded; 0: none can
 	Width     int  // columns, with that of the labels
 }
+
+// htmlNote is a note, or, where an earlier part of the page has it, how it begins.
+type htmlNote struct{ Text, ID, At string }
 
 type htmlGroup struct {
 	Title string
@@ -117,7 +140,7 @@ func (h *HTML) Table(t *Table) (template.HTML, error) {
 			out.Above = true
 			continue
 		}
-		out.Notes = append(out.Notes, note)
+		out.Notes = append(out.Notes, h.note(note))
 		if h.said != nil {
 			h.said[note] = true
 		}

@@ -47,6 +47,34 @@ func TestANoteIsSaidOnceInASection(t *testing.T) {
 	}
 }
 
+// A long note is written by the first section that has it; the others lead there, once each.
+func TestALongNoteIsSaidOnceOnAPage(t *testing.T) {
+	long := "Hull gain: " + strings.Repeat("accuracy above the best coin flip. ", 6)
+	write := func(h *HTML, notes ...string) string {
+		t.Helper()
+		text, err := h.Table(&Table{
+			Name: "x", Caption: "x", Head: "Method", Notes: notes, Groups: []Group{{Columns: []Column{{Title: "Acc."}}}},
+			Rows: []Row{{Label: "Random", Cells: []Cell{{Ours: &metrics.Value{Number: 1}}}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	h := &HTML{}
+	h.Section()
+	if text := write(h, long, "Short."); !strings.Contains(text, "<p class=note id=n1>"+long) {
+		t.Errorf("first: %s", text)
+	}
+	h.Section()
+	if text := write(h, long, "Short."); strings.Contains(text, long) || !strings.Contains(text, `<a href=#n1>Hull gain</a>: as there.`) || !strings.Contains(text, "Short.") {
+		t.Errorf("second section: %s", text)
+	}
+	if text := write(h, long); !strings.Contains(text, "Notes above hold here too.") {
+		t.Errorf("again: %s", text)
+	}
+}
+
 // Columns of single benchmarks before an average can be folded, if a page has a rule for as many as are behind them: then headings say so, and
 // else nothing does.
 func TestLeadingBenchmarksCanBeFolded(t *testing.T) {
