@@ -250,6 +250,9 @@ var unfavourable = []string{NotRun, Refuted, Inconclusive, Confirmed}
 // decides is the verdict that the numbers give, whatever it rests on.
 func (t told) decides() string { return cmp.Or(t.shows, t.verdict) }
 
+// ran says whether something was measured.
+func (t told) ran() bool { return t.verdict != NotRun }
+
 // least puts what the claims and orderings of a line say together, in any order: it rests on what any of them rests on,
 // and has the least favourable verdict that numbers give.
 func least(of []told) (t told) {
@@ -477,7 +480,7 @@ func counted(counts map[string]int, of int, more func(string) string) string {
 // byRule counts the verdicts of a line on recorded answers by each other rule for the strongest expert.
 func (o *Orderings) byRule(of []telling) (lines []string) {
 	for _, rule := range o.rules() {
-		if some := o.counts(of, by(rule)); len(some) > 0 {
+		if some := o.counts(of, by(rule)); slices.ContainsFunc(o.perPool(of, by(rule)), told.ran) {
 			lines = append(lines, rule+": "+strings.Join(some, "; "))
 		}
 	}

@@ -4,6 +4,7 @@ package paper
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/report"
@@ -61,7 +62,7 @@ func (d *DigestLine) frontPaper(findings []Finding, f *faults) []string {
 func (o *Orderings) frontPools(of []telling) []string {
 	lines := frontRecorded(o.perPool(of, Scale.pool))
 	for _, rule := range o.rules() {
-		if some := o.perPool(of, by(rule)); len(some) > 0 {
+		if some := o.perPool(of, by(rule)); slices.ContainsFunc(some, told.ran) {
 			lines = append(lines, led(rule, frontRecorded(some)[0]))
 		}
 	}
