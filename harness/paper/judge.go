@@ -22,6 +22,7 @@ func (o *Orderings) Judge(file string, t *Tables, measured *Measurements) ([]Row
 			x := &s.Orderings[j]
 			row := Row{Section: s, Ordering: x, Paper: x.Paper, PaperHas: !x.Contradicted}
 			var err error
+			faults := len(f.text)
 			if x.Paper == "" && s.Table != "" && x.A.Row != "" {
 				if row.Paper, row.PaperHas, err = x.paper(s.Table, t); err != nil {
 					f.add(x.line, x.ID, "%v", err)
@@ -34,6 +35,9 @@ func (o *Orderings) Judge(file string, t *Tables, measured *Measurements) ([]Row
 				}
 				judged.Tested = x.tested(judged)
 				row.Judged = append(row.Judged, judged)
+			}
+			if len(f.text) == faults {
+				o.checkStated(x, s.Table, f)
 			}
 			rows = append(rows, row)
 		}

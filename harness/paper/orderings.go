@@ -296,7 +296,7 @@ func ReadOrderings(file string, data []byte) (*Orderings, error) {
 	return o, f.err()
 }
 
-// checkScales looks for scales that rows name and nobody has, and for rows that no scale of their kind has.
+// checkScales looks for scales that rows name and nobody has.
 func (o *Orderings) checkScales(f *faults) {
 	var known []string
 	for _, s := range o.Scales {
@@ -306,19 +306,26 @@ func (o *Orderings) checkScales(f *faults) {
 		for i := range s.Orderings {
 			x := &s.Orderings[i]
 			for _, kind := range kinds {
-				r, ok := x.on(kind, s.Table)
+				r, _ := x.on(kind, s.Table)
 				for _, id := range r.Scales {
 					if !slices.Contains(known, id) {
 						f.add(x.line, x.ID, "%s: unknown scale %q; known: %s", kind, id, strings.Join(known, ", "))
 					}
 				}
-				if of := o.ofKind(kind); ok && x.rows(kind) != nil && of != nil && !slices.ContainsFunc(of, func(scale Scale) bool {
-					a, b := o.sides(x, r, scale)
-					return o.states(scale, a, b)
-				}) {
-					f.add(x.line, x.ID, "%s: no scale of this kind has both rows", kind)
-				}
 			}
+		}
+	}
+}
+
+// checkStated looks for rows that are named for scales of a kind and that no such scale has.
+func (o *Orderings) checkStated(x *Ordering, table string, f *faults) {
+	for _, kind := range kinds {
+		r, ok := x.on(kind, table)
+		if of := o.ofKind(kind); ok && x.rows(kind) != nil && of != nil && !slices.ContainsFunc(of, func(scale Scale) bool {
+			a, b := o.sides(x, r, scale)
+			return o.states(scale, a, b)
+		}) {
+			f.add(x.line, x.ID, "%s: no scale of this kind has both rows", kind)
 		}
 	}
 }

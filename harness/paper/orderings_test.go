@@ -594,7 +594,11 @@ func TestFaultsOfOrderingsNameTheLine(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	named := strings.Replace(head, "experiments: {toy: logs}}", "experiments: {toy: logs}, rows: {cheap: small}}", 1)
-	_, err = ReadOrderings("o.yaml", []byte(named+"      - {id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, recorded: {}}\n"))
+	o, err := ReadOrderings("o.yaml", []byte(named+"      - {id: x, source: s, says: y, a: router/knob=2, b: cheap, is: above, recorded: {}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = o.Judge("o.yaml", toyTables(t), measured(t))
 	if err == nil || !strings.Contains(err.Error(), "o.yaml:12: x: recorded: no scale of this kind has both rows") {
 		t.Errorf("%v", err)
 	}
