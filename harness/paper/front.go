@@ -35,7 +35,7 @@ func (o *Orderings) FrontSheet(file string, findings []Finding, rows []Row, meas
 	s.Grids = []report.Grid{claims, gains}
 	s.Notes = []string{
 		yes + " holds or confirmed, " + no + " does not hold or refuted, " + open + " inconclusive, " + nothing + " no verdict. A count is of pools, or of the parts of a claim; mixed: no verdict has more than half of the pools. " +
-			given + " assumed: it follows from a number that we put in, and what our rows show stands in brackets. untestable here: it takes a language model as the router. " + aboutRule + " Language model: " + aboutModels,
+			given + " assumed: it follows from a number that we put in, and what our rows show stands in brackets. untestable here: it takes a language model as the router. " + o.aboutRules() + "Language model: " + aboutModels,
 		"Gain: points of accuracy above a coin flip between two fixed experts that costs as much, mean over 19 budgets; " + yes + " or " + no + " where the 95% interval has no 0. Trained rows are taken over the whole curve of their knob, which may lie below where they stand.",
 	}
 	return s, f.err()

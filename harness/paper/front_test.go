@@ -75,6 +75,14 @@ func TestTheFrontPageHasALineForARule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	const about = "By the paper's rule the dearest expert is the strongest"
+	without, err := digestSheet(t, digestHead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(d.Notes[0], about) || !strings.Contains(s.Notes[0], about) || strings.Contains(strings.Join(without.Notes, ""), about) {
+		t.Errorf("notes: %q, %q, and without a rule %q", d.Notes[0], s.Notes[0], without.Notes)
+	}
 	if got, want := strings.Join(d.Records[2], "|"), "by another rule: confirmed on 1 of 1"; !strings.Contains(got, want) {
 		t.Errorf("%q lacks %q", got, want)
 	}

@@ -166,16 +166,6 @@ func (s Scale) own() bool   { return s.Kind != kindRecorded && !s.model() }
 func (s Scale) pool() bool  { return s.Kind == kindRecorded && s.Rule == "" }
 func (s Scale) model() bool { return s.Kind == kindModel }
 
-// ofKind lists the scales of a kind.
-func (o *Orderings) ofKind(kind string) (of []Scale) {
-	for _, s := range o.Scales {
-		if s.Kind == kind {
-			of = append(of, s)
-		}
-	}
-	return of
-}
-
 // rules lists the other rules for the strongest expert, in the order of the scales.
 func (o *Orderings) rules() (rules []string) {
 	for _, scale := range o.Scales {
@@ -321,10 +311,20 @@ func (o *Orderings) checkScales(f *faults) {
 func (o *Orderings) checkStated(x *Ordering, table string, f *faults) {
 	for _, kind := range kinds {
 		r, ok := x.on(kind, table)
-		if of := o.ofKind(kind); ok && x.rows(kind) != nil && of != nil && !slices.ContainsFunc(of, func(scale Scale) bool {
-			a, b := o.sides(x, r, scale)
-			return o.states(scale, a, b)
-		}) {
+		if !ok || x.rows(kind) == nil {
+			continue
+		}
+		scales, stated := 0, 0
+		for _, scale := range o.Scales {
+			if scale.Kind != kind {
+				continue
+			}
+			scales++
+			if a, b := o.sides(x, r, scale); o.states(scale, a, b) {
+				stated++
+			}
+		}
+		if scales > 0 && stated == 0 {
 			f.add(x.line, x.ID, "%s: no scale of this kind has both rows", kind)
 		}
 	}

@@ -42,8 +42,13 @@ const space = "\u00a0"
 // aboutModels says what a verdict on a language model is about.
 const aboutModels = "SmolLM2-135M with a trained head of three rows or its last layer trained, or a tiny decoder of which every weight is trained; a verdict is about these routers as they were trained, once a fold (three times where a decoder may answer itself), and not about fine-tuning at the paper's size."
 
-// aboutRule says what a rule for the strongest expert is.
-const aboutRule = "By the paper's rule the dearest expert is the strongest and counts as always right; elsewhere it is the most accurate on the training questions, and counts as right as often as it was."
+// aboutRules says what another rule for the strongest expert is; empty where no scale has one.
+func (o *Orderings) aboutRules() string {
+	if o.rules() == nil {
+		return ""
+	}
+	return "By the paper's rule the dearest expert is the strongest and counts as always right; elsewhere it is the most accurate on the training questions, and counts as right as often as it was. "
+}
 
 // trainedOnce names the pools and sets where routers have one training.
 func trainedOnce(rows []Row) string {
