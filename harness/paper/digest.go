@@ -200,10 +200,7 @@ func (f *Finding) figure(on OnScale) figure {
 		}
 		return x
 	}
-	x.printed = fmt.Sprintf("%s within %v points", f.Printed, f.Margin)
-	if f.Margin == 1 {
-		x.printed = strings.TrimSuffix(x.printed, "s")
-	}
+	x.printed = f.Printed + " " + within(f.Margin)
 	if printed, _ := asPrinted(strings.TrimRight(f.Printed, "% points$")); x.verdict == Refuted {
 		x.side = map[bool]string{true: "too high", false: "too low"}[on.Value.Number > printed]
 	}
@@ -224,6 +221,15 @@ func (r *Row) figure(reference string, j Judged) figure {
 		x.paper = r.Paper
 	}
 	return x
+}
+
+// within is how near a number has to be.
+func within(margin float64) string {
+	text := fmt.Sprintf("within %v points", margin)
+	if margin == 1 {
+		text = strings.TrimSuffix(text, "s")
+	}
+	return text
 }
 
 // alone is a contrast without its interval.

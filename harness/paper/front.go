@@ -35,10 +35,33 @@ func (o *Orderings) FrontSheet(file string, findings []Finding, rows []Row, meas
 	s.Grids = []report.Grid{claims, gains}
 	s.Notes = []string{
 		yes + " holds or confirmed, " + no + " does not hold or refuted, " + open + " inconclusive, " + nothing + " no verdict. A count is of pools, or of the parts of a claim; mixed: no verdict has more than half of the pools. " +
-			given + " assumed: it follows from a number that we put in, and what our rows show stands in brackets. untestable here: it takes a language model as the router. " + o.aboutRules() + "Language model: " + aboutModels,
+			given + " assumed: it follows from a number that we put in, and what our rows show stands in brackets. untestable here: it takes a language model as the router. " + o.frontMargins(findings, rows) + o.aboutRules() + "Language model: " + aboutModels,
 		"Gain: points of accuracy above a coin flip between two fixed experts that costs as much, mean over 19 budgets; " + yes + " or " + no + " where the 95% interval has no 0. Trained rows are taken over the whole curve of their knob, which may lie below where they stand.",
 	}
 	return s, f.err()
+}
+
+// frontMargins says what margins of ours verdicts on printed numbers, and on what stays where it is, rest on.
+func (o *Orderings) frontMargins(findings []Finding, rows []Row) string {
+	var printed []string
+	stays := ""
+	for _, d := range o.Digest {
+		if d.Front == "" {
+			continue
+		}
+		for _, id := range d.Of {
+			if i := slices.IndexFunc(findings, func(f Finding) bool { return f.ID == id && f.Margin > 0 }); i >= 0 {
+				printed = append(printed, findings[i].Printed+" "+within(findings[i].Margin))
+			}
+			if i := slices.IndexFunc(rows, func(r Row) bool { return r.Ordering.ID == id && r.Ordering.Margin > 0 }); i >= 0 {
+				stays = "; what stays where it is, " + within(rows[i].Ordering.Margin)
+			}
+		}
+	}
+	if printed == nil {
+		return ""
+	}
+	return "A number that the paper prints is confirmed if our whole interval lies within a margin of ours: " + strings.Join(printed, ", ") + stays + ". "
 }
 
 // frontPaper is a line on the paper's own tables, with the number that they give if it is about one, or else of how many parts it is so.
@@ -58,12 +81,17 @@ func (d *DigestLine) frontPaper(findings []Finding, f *faults) []string {
 	return []string{marked(verdict, text)}
 }
 
+// atEqualCosts stands before a verdict at equal cost.
+const atEqualCosts = "at equal cost: "
+
 // frontPools is a cell of the front page on recorded answers: of the main rows, and of the router by each other rule.
 func (o *Orderings) frontPools(of []telling) []string {
 	lines := frontRecorded(o.perPool(of, Scale.pool))
 	for _, rule := range o.rules() {
 		if some := o.perPool(of, by(rule)); slices.ContainsFunc(some, told.ran) {
-			lines = append(lines, led(rule, frontRecorded(some)[0]))
+			for _, line := range frontRecorded(some) {
+				lines = append(lines, strings.Replace(led(rule, line), ": "+atEqualCosts, ", "+atEqualCosts, 1))
+			}
 		}
 	}
 	return lines
@@ -114,7 +142,7 @@ func frontRecorded(pools []told) []string {
 			return lines
 		}
 	}
-	return append(lines, say(func(t told) string { return t.equal }, "at equal cost: "))
+	return append(lines, say(func(t told) string { return t.equal }, atEqualCosts))
 }
 
 // frontSimulated is a line on simulated experts, with its number if it has one, or else of how many parts it is so.
@@ -129,7 +157,7 @@ func (o *Orderings) frontSimulated(of []telling) []string {
 	}
 	lines := []string{marked(t.verdict, text)}
 	if t.equal != "" && t.shows == "" {
-		lines = append(lines, marked(t.equal, "at equal cost: "+t.equal))
+		lines = append(lines, marked(t.equal, atEqualCosts+t.equal))
 	}
 	return lines
 }

@@ -54,8 +54,11 @@ func TestTheFrontPageHasALineForARule(t *testing.T) {
 	line := func(method, values string) string {
 		return "logs/pool=p/method=" + method + "/benchmark=all 10" + values
 	}
+	lead := func(row, versus string) string {
+		return "logs/pool=p/row=" + row + "/versus=" + versus + "/benchmark=all 10" + points("lead-points", 0, -1, 1) + points("other-lead-points", 0, -1, 1)
+	}
 	m := measured(t, line("ours", points("accuracy-%", 60, 59, 61)), line("other", points("accuracy-%", 80, 79, 81)),
-		line("cheap", points("accuracy-%", 70, 69, 71)), line("dear", points("accuracy-%", 75, 74, 76)))
+		line("cheap", points("accuracy-%", 70, 69, 71)), line("dear", points("accuracy-%", 75, 74, 76)), lead("other", "cheap"), lead("other", "dear"))
 	rows, err := o.Judge("o.yaml", toyTables(t), m)
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +71,7 @@ func TestTheFrontPageHasALineForARule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.ReplaceAll(strings.Join(s.Grids[0].Rows[0][2].Lines, "|"), space, " "), "? mixed: refuted on 1 of 2|✔ by another rule: confirmed on 1 of 1"; got != want {
+	if got, want := strings.ReplaceAll(strings.Join(s.Grids[0].Rows[0][2].Lines, "|"), space, " "), "? mixed: refuted on 1 of 2|✔ by another rule: confirmed on 1 of 1|? by another rule, at equal cost: inconclusive on 1 of 1"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	d, err := o.DigestSheet("o.yaml", findings, rows, m)
@@ -194,5 +197,43 @@ func TestMarksOfVerdicts(t *testing.T) {
 		if got := c.j.mark(); got != c.want {
 			t.Errorf("%s, shows %s: %q, want %q", c.j.Verdict, c.j.Shows, got, c.want)
 		}
+	}
+}
+
+// Whoever reads the front page alone learns what margins a verdict on a printed number, or on what stays where it is, rests on.
+func TestTheFrontPageSaysItsMargins(t *testing.T) {
+	notes := func(front ...string) string {
+		head := strings.NewReplacer(front...).Replace(strings.Replace(digestHead, "sections:", "  - {says: it stays, of: [stays]}\nsections:", 1))
+		o, err := ReadOrderings("o.yaml", []byte(head+"      - {id: stays, source: s, says: y, a: dear, b: cheap, is: level, margin: 1}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := measured(t, "logs/pool=p/method=ours/benchmark=all 10"+points("accuracy-%", 60, 59, 61))
+		rows, err := o.Judge("o.yaml", toyTables(t), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		findings, err := list1(t, digestClaims).Check("c.yaml", toyTables(t), m, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := o.FrontSheet("o.yaml", findings, rows, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(s.Notes, "\n")
+	}
+	const about = "our whole interval lies within a margin of ours: 80.0 within 5 points"
+	number, stays := []string{"says: one number,", "says: one number, front: one,"}, []string{"says: it stays,", "says: it stays, front: it stays,"}
+	for _, c := range []struct {
+		front []string
+		want  string
+	}{{number, about + ". "}, {append(number, stays...), about + "; what stays where it is, within 1 point. "}} {
+		if got := notes(c.front...); !strings.Contains(got, c.want) {
+			t.Errorf("%q lacks %q", got, c.want)
+		}
+	}
+	if got := notes(); strings.Contains(got, "margin") {
+		t.Errorf("no number is on the front page: %q", got)
 	}
 }
