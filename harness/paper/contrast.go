@@ -82,6 +82,10 @@ func (o *Orderings) contrast(measured *Measurements, experiment string, scale Sc
 		c.Value = unpaired(withoutSeeds(va, spreadA), withoutSeeds(vb, spreadB))
 	}
 	o.widen(c, measured, experiment, scale, a, b, spread, n)
+	if scale.folded() {
+		partitions, each := differences(measured.seeds(experiment, scale, a), measured.seeds(experiment, scale, b), u.own)
+		c.inPartitions(each, len(partitions), measured.folds[experiment])
+	}
 	c.Questions = questionsOf(ma, mb)
 	return c, nil
 }
@@ -144,6 +148,11 @@ func (o *Orderings) equalCost(measured *Measurements, experiment string, scale S
 			}
 			c.Value = withoutSeeds(c.Value, spread)
 			o.widen(c, measured, experiment, scale, a, b, spread, n)
+			if scale.folded() {
+				partitions, _ := differences(measured.seeds(experiment, scale, a), measured.seeds(experiment, scale, b), unit)
+				_, each := differences(measured.seeds(experiment, scale, line.at), nil, unit) // of a contrast no line of a partition is written
+				c.inPartitions(each, len(partitions), measured.folds[experiment])
+			}
 		}
 		if line.turned {
 			e.A, e.B = e.B, e.A
@@ -269,39 +278,61 @@ func seedSpread(measured *Measurements, experiment string, scale Scale, a, b *Pl
 		return metrics.Mean{}, 0, fmt.Errorf("experiment %s on scale %s: %v has the seeds %s, %v has %s; they have to be the same",
 			experiment, scale.ID, *a, strings.Join(sortedKeys(sa), ", "), *b, strings.Join(sortedKeys(sb), ", "))
 	}
-	all := sa
-	if len(all) == 0 {
-		all = sb
-	}
-	var d []float64
-	for _, seed := range sortedKeys(all) {
-		x := 0.0
-		for _, side := range []struct {
-			of   map[string]metrics.Measurement
-			sign float64
-		}{{sa, 1}, {sb, -1}} {
-			m, trained := side.of[seed]
-			if !trained {
-				continue // a constant, which no spread sees
-			}
-			v, ok := m.Value(unit)
-			if !ok {
-				return metrics.Mean{}, 0, nil
-			}
-			x += side.sign * v.Number
-		}
-		d = append(d, x)
-	}
+	all, d := differences(sa, sb, unit)
 	if len(d) < 2 {
 		return metrics.Mean{}, 0, nil
 	}
 	if inFolds {
 		folds := map[string]bool{}
-		for id := range all {
+		for _, id := range all {
 			_, fold, _ := strings.Cut(id, ".")
 			folds[fold] = true
 		}
 		return metrics.MeanOfPartitions(d, len(folds)), len(d), nil
 	}
 	return metrics.MeanOf(d), len(d), nil
+}
+
+// differences are those of a unit between two rows over the lines of single trainings, which ids name; nil: a line lacks it. A row without such
+// lines is the same in all.
+func differences(sa, sb map[string]metrics.Measurement, unit string) (ids []string, d []float64) {
+	if ids = sortedKeys(sa); len(ids) == 0 {
+		ids = sortedKeys(sb)
+	}
+	for _, id := range ids {
+		x := 0.0
+		for _, side := range []struct {
+			of   map[string]metrics.Measurement
+			sign float64
+		}{{sa, 1}, {sb, -1}} {
+			m, trained := side.of[id]
+			if !trained {
+				continue // a constant, which no spread sees
+			}
+			v, ok := m.Value(unit)
+			if !ok {
+				return ids, nil
+			}
+			x += side.sign * v.Number
+		}
+		d = append(d, x)
+	}
+	return ids, d
+}
+
+// inPartitions tells the error of partitions from that of questions in an interval on recorded answers, which has both as it was measured: at
+// other tails partitions go by Student's t. each is the number in every one of them, of so many folds. Where no line tells it, or nothing says
+// how many folds share their questions, all of the interval may be theirs, and goes by t.
+func (c *Contrast) inPartitions(each []float64, partitions, folds int) {
+	switch {
+	case !c.Bounded || partitions < 2:
+	case len(each) < partitions || folds < 2:
+		c.freedom = float64(partitions - 1)
+	default:
+		c.spread = metrics.MeanOfPartitions(each, folds)
+		half := c.spread.Half(0.025)
+		for side, reach := range c.questions {
+			c.questions[side] = math.Sqrt(max(reach*reach-half*half, 0))
+		}
+	}
 }

@@ -122,7 +122,9 @@
 // it is taken out of them first, and that of the differences seed by seed is put in its place: a t interval, combined with the
 // rest as independent errors are, by the root of the sum of squares on each side. Three seeds make wide intervals, since the
 // quantile is 4.3. Partitions of recorded answers are no such seeds: the intervals as they were measured hold the bound of
-// metrics.MeanOfPartitions. All of this supposes that measurements have the confidence 0.95, as in the built-in specs.
+// metrics.MeanOfPartitions. A p value tells it from the error of questions, and goes by Student's t of the partitions for it; where no line
+// tells what partitions add (costs, and leads over a row that is not the reference) the whole interval does, which makes p too great rather
+// than too small. All of this supposes that measurements have the confidence 0.95, as in the built-in specs.
 //
 // A row that trains nothing has lines of single seeds on recorded answers too, one for each partition of the questions. It
 // is known by its accuracy, which is the same in all of them.

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -21,12 +23,17 @@ type Measurements struct {
 	first  map[string]float64 // accuracy of the first single seed, by label without the seed
 	varies map[string]bool    // by method: whether single seeds differ in accuracy anywhere; absent: it has no two
 
+	folds map[string]int // by experiment: of a cross-validation; 0: nobody says
+
 	written map[string]bool // by experiment: whether 'run' wrote it
 	seeded  map[string]bool // by experiment: whether it has a line of a single seed
 }
 
 // madeBy starts the comment in which 'run' says what it made a file with.
 const madeBy = " Made with seed "
+
+// crossValidation is how a file of recorded answers says of how many folds it is.
+var crossValidation = regexp.MustCompile(`^ (\d{1,6})-fold cross-validation`)
 
 // errNotRun says that no file has what was asked for.
 var errNotRun = errors.New("not run")
@@ -40,7 +47,13 @@ func (s *Measurements) Add(file string, set *metrics.Set) error {
 	if s.of == nil {
 		s.of, s.at, s.files = map[string][]metrics.Measurement{}, map[string][]metrics.Measurement{}, map[string]string{}
 		s.first, s.varies = map[string]float64{}, map[string]bool{}
-		s.written, s.seeded = map[string]bool{}, map[string]bool{}
+		s.written, s.seeded, s.folds = map[string]bool{}, map[string]bool{}, map[string]int{}
+	}
+	folds := 0
+	for _, line := range set.Comment {
+		if m := crossValidation.FindStringSubmatch(line); m != nil {
+			folds, _ = strconv.Atoi(m[1])
+		}
 	}
 	written := slices.ContainsFunc(set.Comment, func(line string) bool { return strings.HasPrefix(line, madeBy) })
 	for _, m := range set.Measurements {
@@ -63,6 +76,7 @@ func (s *Measurements) Add(file string, set *metrics.Set) error {
 		s.at[spot] = append(s.at[spot], m)
 		s.written[experiment] = s.written[experiment] || written
 		s.seeded[experiment] = s.seeded[experiment] || m.Key("seed") != ""
+		s.folds[experiment] = max(s.folds[experiment], folds)
 		s.compareSeeds(m)
 	}
 	return nil

@@ -27,11 +27,11 @@ const (
 )
 
 // reach is how far the interval goes from the number to one side with such a tail. Questions and
-// seeds are combined as in the interval of 95%: the first as normal errors, the second by Student's t.
+// seeds, or partitions, are combined as in the interval of 95%: the first as normal errors, the others by Student's t.
 func (c Contrast) reach(side int, tail float64) float64 {
-	normal := metrics.Mean{Variance: 1, DF: math.Inf(1)}
-	half := c.questions[side] * normal.Half(tail) / normal.Half(0.025)
-	if c.Seeds > 0 {
+	questions := metrics.Mean{Variance: 1, DF: cmp.Or(c.freedom, math.Inf(1))}
+	half := c.questions[side] * questions.Half(tail) / questions.Half(0.025)
+	if c.spread.DF > 0 {
 		half = math.Hypot(half, c.spread.Half(tail))
 	}
 	return half
@@ -217,6 +217,6 @@ func (t *Tested) fields() []string {
 }
 
 // aboutTests says what the adjusted values are, under tables that have them.
-const aboutTests = "Many verdicts are given at once. p: twice the least tail at which the interval would still decide, questions as normal errors and seeds by Student's t; no less than 0.001, since 2,000 resamples say no more. " +
+const aboutTests = "Many verdicts are given at once. p: twice the least tail at which the interval would still decide, questions as normal errors, seeds and partitions by Student's t (where no line tells what partitions add, all of the interval); no less than 0.001, since 2,000 resamples say no more. " +
 	"Holm: adjusted within a section and scale, so that with values up to 0.05 all of its verdicts hold together at 95%. FDR: adjusted over all orderings and scales (Benjamini and Hochberg), so that of verdicts with values up to 0.05 a twentieth is expected to be wrong; that supposes positive dependence, which rows on the same questions have as a rule. " +
 	"n: the questions that both rows were scored on. Detectable: the difference that would have been told with 80% power, in the unit of the difference. Trade-offs of which neither or both lead, and accuracy that always asking the strongest bought, count with p 1. Verdicts at equal cost beside an accuracy, those that rest on an assumption, single trainings and rows that are level have none."

@@ -1,6 +1,7 @@
 package paper
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -89,6 +90,53 @@ func TestPValuesByHand(t *testing.T) {
 	} {
 		if got := (&Ordering{Is: "above"}).tested(j); got != nil {
 			t.Errorf("%s: %+v, want no test", name, got)
+		}
+	}
+}
+
+// An interval on recorded answers holds the spread over partitions by Student's t, and at other tails it does so too: 3 partitions of
+// 5 folds with the differences 9, 10 and 11 have an error of sqrt(7/12), so that 3.29 of the 3.43 on either side are theirs.
+func TestPValuesOfPartitionsAreByStudentsT(t *testing.T) {
+	row := func(method, values string) string {
+		return "BenchmarkRoute/experiment=logs/pool=p/method=" + method + "/benchmark=all" + values + "\n"
+	}
+	ours, cheap := " 100"+points("accuracy-%", 60, 50, 70)+points("cost-share-%", 40, 30, 50), " 100"+points("accuracy-%", 50, 40, 60)+points("difference-points", -10, -13.43, -6.57)+
+		points("cost-share-%", 50, 40, 60)+points("cost-difference-%", 10, 6.57, 13.43)+points("lead-points", -10, -13.43, -6.57)+points("other-lead-points", 10, 6.57, 13.43)
+	lines := row("ours", ours) + row("cheap", cheap)
+	for k := range 3 {
+		lines += row("ours", fmt.Sprintf("/seed=%d 100%s", k, points("accuracy-%", float64(59+k)))) +
+			row("cheap", fmt.Sprintf("/seed=%d 100%s%s%s", k, points("accuracy-%", 50), points("lead-points", -10), points("other-lead-points", float64(9+k))))
+	}
+	const folds = " 5-fold cross-validation, 3 partitions. Intervals: 95%."
+	for _, c := range []struct {
+		metric, is, comment string
+		p                   float64
+	}{
+		{"accuracy", "above", folds, 0.0059},
+		{"equal-cost", "above", folds, 0.0059},
+		{"cost", "below", folds, 0.0063},                  // no line tells what partitions add: all of it may be theirs
+		{"accuracy", "above", " Something else.", 0.0063}, // nor how many folds share their questions
+	} {
+		set, err := metrics.Read("m.txt", strings.NewReader("#"+c.comment+"\n"+lines))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &Measurements{}
+		if err := m.Add("m.txt", set); err != nil {
+			t.Fatal(err)
+		}
+		o := orderings(t, "{id: x, source: s, says: y, a: router/knob=2, b: cheap, is: "+c.is+", metric: "+c.metric+", recorded: {a: ours, b: cheap}}")
+		rows, err := o.Judge("o.yaml", toyTables(t), m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := slices.IndexFunc(rows[0].Judged, func(j Judged) bool { return j.Scale.Kind == "recorded" })
+		j := rows[0].Judged[at]
+		if low, high := math.Abs(j.Delta.Low), math.Abs(j.Delta.High); j.Verdict != Confirmed || math.Abs(min(low, high)-6.57) > 1e-9 || math.Abs(max(low, high)-13.43) > 1e-9 {
+			t.Errorf("%s: %s, %+v", c.metric, j.Verdict, j.Delta)
+		}
+		if j.Tested == nil || math.Abs(j.Tested.P-c.p) > 0.00005 {
+			t.Errorf("%s, %s: %+v, want p %v", c.metric, c.comment, j.Tested, c.p)
 		}
 	}
 }

@@ -42,8 +42,9 @@ type Contrast struct {
 	Questions int    // that both rows were scored on; 0: none was drawn, or their number was not measured
 	Pools     *Pools // of an ensemble, whose median the number is; nil: it is of one pool
 
-	questions [2]float64   // of the interval, what it reaches below and above the number but for spread
-	spread    metrics.Mean // the error of training seeds, where lines of single seeds tell it
+	questions [2]float64   // of the interval of 95%, what it reaches below and above the number but for spread
+	spread    metrics.Mean // the error of training seeds, or of partitions, where lines of single ones tell it
+	freedom   float64      // of Student's t, by which questions go where partitions are in them; 0: as normal errors
 }
 
 // decides says whether there is an interval that a verdict can be read off.
