@@ -113,7 +113,7 @@ func (l *List) Check(file string, t *Tables, measured *Measurements, o *Ordering
 		}
 		if measured != nil && o != nil && c.Ours != nil {
 			found.OursReason, found.Margin = c.Ours.Reason, c.Ours.Margin
-			if c.Ours.Seen {
+			if found.Seen = c.Ours.Seen; found.Seen {
 				found.OursReason += " It was chosen after a table of verdicts had been seen."
 			}
 			for _, scale := range o.scalesOfClaims() {

@@ -25,6 +25,7 @@ type Finding struct {
 	Ours             []OnScale // of claims that mean something on our measurements: a scale each
 	OursReason       string    // why a difference decides nothing there, or what the margin is
 	Margin           float64   // of a printed number: how far ours may be off
+	Seen             bool      // the margin was chosen after a table of verdicts had been seen
 	Verdict          string
 	Reason           string
 	Differs          string // how the verdict differs from the recorded one; empty: it does not

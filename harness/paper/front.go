@@ -44,7 +44,7 @@ func (o *Orderings) FrontSheet(file string, findings []Finding, rows []Row, meas
 // frontMargins says what margins of ours verdicts on printed numbers, and on what stays where it is, rest on.
 func (o *Orderings) frontMargins(findings []Finding, rows []Row) string {
 	var printed []string
-	stays := ""
+	stays, seen := "", ""
 	for _, d := range o.Digest {
 		if d.Front == "" {
 			continue
@@ -52,6 +52,9 @@ func (o *Orderings) frontMargins(findings []Finding, rows []Row) string {
 		for _, id := range d.Of {
 			if i := slices.IndexFunc(findings, func(f Finding) bool { return f.ID == id && f.Margin > 0 }); i >= 0 {
 				printed = append(printed, findings[i].Printed+" "+within(findings[i].Margin))
+				if findings[i].Seen {
+					seen = ", chosen after a table of verdicts had been seen"
+				}
 			}
 			if i := slices.IndexFunc(rows, func(r Row) bool { return r.Ordering.ID == id && r.Ordering.Margin > 0 }); i >= 0 {
 				stays = "; what stays where it is, " + within(rows[i].Ordering.Margin)
@@ -61,7 +64,7 @@ func (o *Orderings) frontMargins(findings []Finding, rows []Row) string {
 	if printed == nil {
 		return ""
 	}
-	return "A number that the paper prints is confirmed if our whole interval lies within a margin of ours: " + strings.Join(printed, ", ") + stays + ". "
+	return "A number that the paper prints is confirmed if our whole interval lies within a margin of ours" + seen + ": " + strings.Join(printed, ", ") + stays + ". "
 }
 
 // frontPaper is a line on the paper's own tables, with the number that they give if it is about one, or else of how many parts it is so.
