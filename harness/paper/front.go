@@ -93,7 +93,7 @@ func (o *Orderings) frontPools(of []telling) []string {
 	for _, rule := range o.rules() {
 		if some := o.perPool(of, by(rule)); slices.ContainsFunc(some, told.ran) {
 			for _, line := range frontRecorded(some) {
-				lines = append(lines, strings.Replace(led(rule, line), ": "+atEqualCosts, ", "+atEqualCosts, 1))
+				lines = append(lines, led(rule, line))
 			}
 		}
 	}
@@ -103,6 +103,9 @@ func (o *Orderings) frontPools(of []telling) []string {
 // led puts what a line is about behind its mark.
 func led(about, line string) string {
 	mark, text, _ := strings.Cut(line, space)
+	if strings.HasPrefix(text, atEqualCosts) {
+		return mark + space + about + ", " + text
+	}
 	return mark + space + about + ": " + text
 }
 
@@ -205,8 +208,10 @@ func (o *Orderings) frontGains(measured *Measurements) (report.Grid, error) {
 func (o *Orderings) frontModels(of []telling) (lines []string) {
 	for _, weights := range o.trained() {
 		if some := o.perPool(of, training(weights)); len(some) > 0 {
-			if line := led(weights, frontRecorded(some)[0]); !strings.Contains(line, ": "+NotRun) {
-				lines = append(lines, strings.TrimSuffix(line, " on 1 of 1"))
+			for _, line := range frontRecorded(some) {
+				if line = led(weights, line); !strings.Contains(line, ": "+NotRun) {
+					lines = append(lines, strings.TrimSuffix(line, " on 1 of 1"))
+				}
 			}
 		}
 	}

@@ -140,7 +140,7 @@ func TestTheFrontPageSaysWhatWasTrainedOfALanguageModel(t *testing.T) {
 		t, ok := map[string]told{"pool": {verdict: Refuted}, "a": {verdict: Confirmed, equal: Refuted}, "b": {verdict: Confirmed, equal: Inconclusive}, "c": {verdict: Inconclusive}}[scale]
 		return t, ok
 	}}
-	want := []string{"✔ head: confirmed on 2 of 2", "? all: inconclusive"}
+	want := []string{"✔ head: confirmed on 2 of 2", "? head, at equal cost: mixed: refuted on 1 of 2", "? all: inconclusive"}
 	got := o.frontModels(of)
 	for i := range got {
 		got[i] = strings.ReplaceAll(got[i], space, " ")
