@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// leastP is below what intervals of 2,000 resamples and of a few seeds say: a smaller p would be a property of the
+	// leastP is below what intervals of 500 to 2,000 resamples and of a few seeds say: a smaller p would be a property of the
 	// normal distribution and not of the data.
 	leastP = 0.001
 	// survives is the error of a family of verdicts, as 0.05 is that of one.
@@ -217,6 +217,6 @@ func (t *Tested) fields() []string {
 }
 
 // aboutTests says what the adjusted values are, under tables that have them.
-const aboutTests = "Many verdicts are given at once. p: twice the least tail at which the interval would still decide, questions as normal errors, seeds and partitions by Student's t (where no line tells what partitions add, all of the interval); no less than 0.001, since 2,000 resamples say no more. " +
+const aboutTests = "Many verdicts are given at once. p: twice the least tail at which the interval would still decide, questions as normal errors, seeds and partitions by Student's t (where no line tells what partitions add, all of the interval); no less than 0.001, since a smaller one would be a property of the normal distribution and not of the resamples. " +
 	"Holm: adjusted within a section and scale, so that with values up to 0.05 all of its verdicts hold together at 95%. FDR: adjusted over all orderings and scales (Benjamini and Hochberg), so that of verdicts with values up to 0.05 a twentieth is expected to be wrong; that supposes positive dependence, which rows on the same questions have as a rule. " +
 	"n: the questions that both rows were scored on. Detectable: the difference that would have been told with 80% power, in the unit of the difference. Trade-offs of which neither or both lead, and accuracy that always asking the strongest bought, count with p 1. Verdicts at equal cost beside an accuracy, those that rest on an assumption, single trainings and rows that are level have none."
