@@ -136,7 +136,8 @@ func (a *Asker) gather(ctx context.Context, what string, queues []queue) error {
 func (a *Asker) grant(flying context.Context, f *flight, why error, cut func()) {
 	defer cut()
 	o := a.plan.Options
-	if !errors.Is(why, context.Canceled) && !errors.Is(why, cost.ErrSpent) || o.Grace == 0 {
+	worth := errors.Is(why, context.Canceled) || errors.Is(why, cost.ErrSpent) || errors.Is(why, experts.ErrMisconfigured) && f.answered.Load()
+	if !worth || o.Grace == 0 {
 		return
 	}
 	said, late := time.NewTimer(sayAfter), time.NewTimer(o.Grace)
@@ -193,6 +194,7 @@ func (a *Asker) one(ctx context.Context, f *flight, q *queue, r *request) error 
 	case err != nil:
 		return err
 	}
+	f.answered.Store(true)
 	row := r.row
 	row.Response, row.Reasoning, row.Finish, row.In, row.Out = c.Text, c.Reasoning, c.Finish, c.Usage.In, c.Usage.Out
 	var v store.Verdict

@@ -38,6 +38,7 @@ type ledger struct {
 type flight struct {
 	starting context.Context // when it ends nothing more is sent
 	n        atomic.Int64    // attempts under way
+	answered atomic.Bool     // some request was: what is under way may be, too
 }
 
 // ledgerOf returns the ledger of a request to a model. A token is at least one byte of its prompt.

@@ -43,7 +43,7 @@ const (
 	Idle        Class = "idle"        // no byte came for as long as one may be waited for
 	Slow        Class = "slow"        // longer than one try may take
 	Cancelled   Class = "cancelled"   // the caller ended it
-	Key         Class = "key"         // wrong or missing key (401, 403)
+	Key         Class = "key"         // wrong or missing key (401, 403), or one whose money is spent (402, or a quota that is used up)
 	Model       Class = "model"       // model or path unknown (404, 405)
 	Moved       Class = "moved"       // a redirect, which is not followed: it would take prompts and key elsewhere
 	Local       Class = "local"       // this machine cannot: too many open files, or a certificate that it does not accept

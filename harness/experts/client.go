@@ -331,10 +331,10 @@ func (h *HTTP) failure(e *expert, s *server, t *trouble) error {
 	}
 	text := fmt.Sprintf("expert %s: %s: %s", e.ID, s.base, line(t.err.Error(), s.key))
 	advice := h.advice(e, t)
-	all := t.class == Local
+	all := t.class == Local || t.debt
 	switch t.class {
 	case Key, Model, Moved:
-		all = !answered || streak >= alike
+		all = all || !answered || streak >= alike
 	case Refused, Protocol, Filtered, Unfinished:
 		all = !answered && streak >= alike
 	}
@@ -363,7 +363,7 @@ func (h *HTTP) advice(e *expert, t *trouble) string {
 	}
 	switch {
 	case t.debt:
-		return "pay the service that is asked, and the same command goes on"
+		return "pay the service that is asked, or raise what may be spent there, and the same command goes on"
 	case t.class == Protocol && bytes.HasPrefix(bytes.TrimSpace(t.head), []byte("<")):
 		return "that is a page for people; does url lead to the API?"
 	case t.class == Key && e.KeyEnv != "":

@@ -209,8 +209,17 @@ func TestTheRunStopsOnlyIfAllFailAlike(t *testing.T) {
 		}
 	}
 
-	s := fault.New(t, fault.Script{Plan: fault.Plan{{Status: 400, Requests: fault.First(20)}}})
+	// Money that is spent is missing for all, also where there were answers before.
+	s := fault.New(t, fault.Script{Plan: fault.Plan{{Status: 429, Body: text(`{"error":{"code":"insufficient_quota"}}`), Requests: fault.Range{From: 2}}}})
 	h := client(t, experts.HTTPOptions{}, s.URL)
+	for i := range 2 {
+		if _, err := ask(t.Context(), h, newBook(t), seed.Seed(i)); errors.Is(err, experts.ErrMisconfigured) != (i == 1) {
+			t.Errorf("request %d: %v", i+1, err)
+		}
+	}
+
+	s = fault.New(t, fault.Script{Plan: fault.Plan{{Status: 400, Requests: fault.First(20)}}})
+	h = client(t, experts.HTTPOptions{}, s.URL)
 	for i := range 20 {
 		_, err := ask(t.Context(), h, newBook(t), seed.Seed(i))
 		if errors.Is(err, experts.ErrMisconfigured) != (i == 19) || err == nil {

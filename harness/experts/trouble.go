@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -26,7 +27,7 @@ type trouble struct {
 	cause error         // of a connection: what the network said
 	after time.Duration // how long the server asked to be left alone; 0: it did not say
 	head  []byte        // the beginning of what was not understood, for the log alone
-	debt  bool          // the server wants to be paid first
+	debt  bool          // the server wants to be paid first, or a quota is used up: no request is answered before that changes
 	whole bool          // the server does not stream: it is to be asked again for the whole answer
 	stale bool          // a connection that was kept open ended before the first byte, as one does that the server closed meanwhile
 	down  bool          // the server is not there or says that it is not ready: it takes no requests until it is
@@ -100,16 +101,16 @@ func lost(err error) *trouble {
 func refusal(response *http.Response, body []byte) *trouble {
 	t := &trouble{err: fmt.Errorf("answered %s%s", line(response.Status, ""), said(body)), after: retryafter.Wait(response.Header)}
 	t.class = classOf(response.StatusCode)
-	switch response.StatusCode {
-	case http.StatusPaymentRequired:
-		t.debt = true
-	case http.StatusServiceUnavailable:
+	switch code := response.StatusCode; {
+	case code == http.StatusPaymentRequired, usedUp(body):
+		t.class, t.debt = Key, true
+	case code == http.StatusServiceUnavailable:
 		if t.after > 0 {
 			t.class = Limited
 		} else {
 			t.down = true
 		}
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
+	case code == http.StatusMovedPermanently, code == http.StatusFound, code == http.StatusSeeOther, code == http.StatusTemporaryRedirect, code == http.StatusPermanentRedirect:
 		t.err = fmt.Errorf("%w to %q, which is not followed: if that is where the server is, write its address as url", t.err, line(response.Header.Get("Location"), ""))
 	}
 	return t
@@ -135,19 +136,38 @@ func classOf(status int) Class {
 
 // erred reads an error that came with status 200. Its code, where it is a status, says of which kind it is.
 func erred(body []byte) *trouble {
-	var e struct {
-		Error struct {
-			Code any `json:"code"`
-		} `json:"error"`
-	}
 	t := &trouble{class: Unavailable, err: fmt.Errorf("answered with an error%s", said(body))}
-	if json.Unmarshal(body, &e) == nil {
-		code, _ := strconv.Atoi(fmt.Sprint(e.Error.Code))
-		if code >= 400 && code < 600 {
-			t.class, t.debt = classOf(code), code == http.StatusPaymentRequired
-		}
+	word, _ := named(body)
+	code, _ := strconv.Atoi(word)
+	switch {
+	case code == http.StatusPaymentRequired, usedUp(body):
+		t.class, t.debt = Key, true
+	case code >= 400 && code < 600:
+		t.class = classOf(code)
 	}
 	return t
+}
+
+// usedUp says whether an error is about what an account may spend, and not about how fast: services give both status 429, and
+// Gemini words its limits per minute as OpenAI does a quota, so that only their names tell them apart.
+func usedUp(body []byte) bool {
+	code, kind := named(body)
+	return slices.ContainsFunc([]string{"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "exceeded_current_quota_error"},
+		func(name string) bool { return name == code || name == kind })
+}
+
+// named returns the code and the type of an error body, empty where it has none.
+func named(body []byte) (code, kind string) {
+	var e struct {
+		Error struct {
+			Code any    `json:"code"`
+			Type string `json:"type"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(body, &e) != nil || e.Error.Code == nil {
+		return "", e.Error.Type
+	}
+	return fmt.Sprint(e.Error.Code), e.Error.Type
 }
 
 // said returns the message of an error body, which servers write in at least five ways.
