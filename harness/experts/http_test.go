@@ -258,6 +258,8 @@ func TestTokensAreNeverNothingAndNeverMoreThanCanBe(t *testing.T) {
 		`{"prompt_tokens":3,"completion_tokens":9223372036854775807}`:     {cost.Usage{In: 5, Out: 2}, true},
 		`{"prompt_tokens":4611686018427387904,"completion_tokens":9}`:     {cost.Usage{In: 5, Out: 2}, true},
 		`{"prompt_tokens":null,"completion_tokens":9,"details":{"x":[]}}`: {cost.Usage{In: 0, Out: 9}, false},
+		// Thinking is among the tokens of the answer already, and what was read from a cache among those of the prompt.
+		`{"prompt_tokens":30,"completion_tokens":90,"total_tokens":120,"prompt_tokens_details":{"cached_tokens":16},"completion_tokens_details":{"reasoning_tokens":80}}`: {cost.Usage{In: 30, Out: 90}, false},
 	} {
 		r, trouble := read(`{"choices":[{"message":{"content":"` + text + `"},"finish_reason":"stop"}],"usage":` + usage + `}`)
 		if trouble != nil {

@@ -157,6 +157,9 @@ func TestFormatsAreRead(t *testing.T) {
 		"two batches of the same names": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("big", strings.ReplaceAll(requests, "small", "big")), file("out", results), file("more", strings.ReplaceAll(results, "small", "big"))}, []string{
 			`all-b "What is 2 + 2?" ["4"] [] | big temperature=0.5 | false 9/8 length`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`,
 			`all-a "What is 1 + 1?" ["2"] [] | big temperature=0.5 | false 7/6 stop`, `all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`}, nil},
+		"thinking, among the output tokens or in the total alone": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("out", strings.NewReplacer(
+			`"completion_tokens": 8`, `"completion_tokens": 8, "total_tokens": 57`, `"reasoning_tokens": 0`, `"reasoning_tokens": 5`, `"cached_tokens": 0`, `"cached_tokens": 6`).Replace(results))}, []string{
+			`all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/48 length`, `all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`}, nil},
 		"choices of one response": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("out", strings.NewReplacer(
 			`"completion_tokens": 8`, `"completion_tokens": 9`, `"finish_reason": "length", "message": {"content": "\\boxed{4}"}}`,
 			`"finish_reason": "length", "message": {"content": "\\boxed{4}"}}, {"finish_reason": "stop", "message": {"content": "4"}}, {"finish_reason": "stop", "message": {"content": "\\boxed{5}"}}, {"finish_reason": "stop", "message": {"content": "4."}}`).Replace(strings.SplitAfter(results, "\n")[0]))}, []string{

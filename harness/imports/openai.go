@@ -30,9 +30,10 @@ type chatResponse struct {
 		} `json:"message"`
 	} `json:"choices"`
 	Usage *struct {
-		In   int64    `json:"prompt_tokens"`
-		Out  int64    `json:"completion_tokens"`
-		Cost *float64 `json:"cost"` // OpenRouter's, in dollars
+		In    int64    `json:"prompt_tokens"`
+		Out   int64    `json:"completion_tokens"` // with thinking, but for services that have it in the total only
+		Total int64    `json:"total_tokens"`
+		Cost  *float64 `json:"cost"` // OpenRouter's, in dollars
 	} `json:"usage"`
 }
 
@@ -184,9 +185,10 @@ func (t chatResponse) rows(at, id string, asked chatRequest) (all []Row) {
 			r.At += fmt.Sprintf(", choice %d", i+1)
 		}
 		if t.Usage != nil {
-			r.In, r.Out = t.Usage.In, t.Usage.Out/n
+			out := max(t.Usage.Out, t.Usage.Total-t.Usage.In)
+			r.In, r.Out = t.Usage.In, out/n
 			if i == 0 {
-				r.Out += t.Usage.Out % n
+				r.Out += out % n
 			}
 			if t.Usage.Cost != nil && n == 1 {
 				r.USD = *t.Usage.Cost
