@@ -244,6 +244,7 @@ var commandsOfDocuments = []documented{
 	{command: "entrorouter import reasoning-gym easy/*/*/*.json --out gym --chars-per-token 4", as: "entrorouter import reasoning-gym exported/*/*/*.json --out gym --chars-per-token 4", why: "logs made by hand", prints: `read: questions 7, .* answers 28;(.|\n)*written to gym: `},
 	{command: "entrorouter import omnisbench results.json --problems golds.jsonl --out omnis", as: "entrorouter import omnisbench exported/omnis/results.json --problems exported/golds.jsonl --out omnis", why: "logs made by hand", prints: `read: questions 7, .* answers 14;(.|\n)*written to omnis: `},
 	{command: "entrorouter import jsonl answers.jsonl --keys keys.yaml --out lines", as: "entrorouter import jsonl exported/answers.jsonl --keys exported/keys.yaml --out lines", why: "a log made by hand", prints: `read: questions 7, .* answers 14;(.|\n)*written to lines: `},
+	{command: "entrorouter import csv wide.csv --out wide --key correct={model}_ok --key output_tokens={model}_tokens --chars-per-token 4", as: "entrorouter import csv exported/wide.csv --out wide --key correct={model}_ok --key output_tokens={model}_tokens --chars-per-token 4", why: "a log made by hand", prints: `read: questions 7, .* models 2, answers 14;(.|\n)*written to wide: `},
 	{command: "go doc ./harness/problems.JSONL", as: `cd "$ROOT" && go doc ./harness/problems.JSONL`, why: "in the folder of the code", prints: `"problem": "Find`},
 	{command: "go doc ./harness/spec.Home", as: `cd "$ROOT" && go doc ./harness/spec.Home`, why: "in the folder of the code", prints: `where a data file is published`},
 	{command: "entrorouter model import FILE.gguf", as: "entrorouter model import model.gguf", why: "the name of a file", prints: `model: llama model of 27008 weights as float32, 262 tokens`},
@@ -623,9 +624,12 @@ func ownExports(t *testing.T, r *reader) {
 	}
 	r.write(t, "answers.csv", answers.String())
 	var golds, batch, results, items, lines strings.Builder
+	wide := ",problem,small_ok,large_ok,small_tokens,large_tokens\n"
 	for n := range 7 { // the fewest that run
+		wide += fmt.Sprintf("%[1]d,%[1]d + 1?,False,True,1.0,2.0\n", n)
 		fmt.Fprintf(&golds, `{"id": "q%d", "problem": "%d + 1?", "answer": "%d"}`+"\n", n, n, n+1)
 	}
+	r.write(t, "exported/wide.csv", wide)
 	for _, model := range []string{"small", "large"} {
 		var samples, sums []string
 		for n := range 7 {

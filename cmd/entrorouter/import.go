@@ -34,7 +34,8 @@ func importCommand() *cli.Command {
 		Description: "FORMAT is one of\n\n" + formats.String() + "\nFiles may be compressed (.gz). Answers are graded again where the log has them and the golds. The folder of --out gets the\n" +
 			"recording, audit.txt, which is printed as well (what of the log would spoil a comparison), and what init writes. Nothing\n" +
 			"is written where a file cannot be read, or where too few questions were answered by all models that are compared.\n\n" +
-			"--key names the column of each of these where the log calls it otherwise; in JSON a.b is b within a:\n\n" + keys.String() + "\n" +
+			"--key names the column of each of these where the log calls it otherwise; in JSON a.b is b within a, and in csv {model} stands for\n" +
+			"the names of the models where each has columns of its own (--key correct={model}_ok):\n\n" + keys.String() + "\n" +
 			"The exit code is 0 if the folder was written, whatever the audit says, 1 or 2 if it was not.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "out", Usage: "write the folder `DIR`, which must be empty or not there yet"},

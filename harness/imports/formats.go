@@ -67,6 +67,8 @@ func (f Format) CheckKeys(keys map[string]string) error {
 			return fmt.Errorf("--key and --keys go with formats whose names differ from log to log; %s has names of its own", f.Name)
 		case !known:
 			return fmt.Errorf("an answer has no key %q; it has: %s", key, strings.Join(f.Keys, ", "))
+		case strings.Contains(keys[key], anyModel) && f.Name != "csv":
+			return fmt.Errorf("%s of %s stands for models that have columns of their own in csv; %s has a line per answer", anyModel, keys[key], f.Name)
 		}
 	}
 	return nil

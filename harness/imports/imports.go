@@ -250,7 +250,7 @@ func (c *collector) grade(a *Answer, r Row) error {
 	case a.Graded || a.Unknown:
 		a.Correct = a.Verified
 	default:
-		return errors.New("nothing says whether the answer is right: there is no label, and no gold with a response; give the golds with --problems")
+		return errors.New("nothing says whether the answer is right: there is no label, and no gold with a response; give the golds with --problems, or leave the line out")
 	}
 	if a.Finish == "length" {
 		a.Correct = false

@@ -184,6 +184,12 @@ func TestFormatsAreRead(t *testing.T) {
 			`all-ID "What is 1 + 1?" ["A"] [2 3] | small | true 1/2 `, `all-ID "What is 1 + 1?" ["A"] [2 3] | small | false 1/2 `}, nil},
 		"models that --model names": {"csv", Options{Model: "rest"}, []File{file("a.csv", "problem,model,correct,prompt_tokens,output_tokens\na,x,1,1,2\na,,1,1,2\n")}, []string{
 			`all-ID "a" [] [] | rest | true 1/2 `, `all-ID "a" [] [] | x | true 1/2 `}, nil},
+		"a table of pandas": {"csv", Options{Keys: map[string]string{"output_tokens": "out"}}, []File{file("a.csv", ",problem,gold,model,response,correct,prompt_tokens,out,usd\n0,a,2,x,2,NaN,1.0,2.0,nan\n1,a,2,y,NaN,True,1.0,3.0,0.5\n2,b,NaN,x,3,1.0,1.0,4.0,\n")}, []string{
+			`all-ID "a" ["2"] [] | x | true 1/2 `, `all-ID "a" ["2"] [] | y | false 1/3 `, `all-ID "b" ["NaN"] [] | x | false 1/4 `}, nil},
+		"columns of each model": {"csv", Options{Keys: map[string]string{"problem": "q", "correct": "{model}", "output_tokens": "{model} tokens"}}, []File{file("a.csv", ",q,model,x,y,x tokens,y tokens,z tokens,prompt_tokens\n0,a,m,True,False,2.0,3.0,,5\n1,b,m,NaN,True,,4.0,,6\n")}, []string{
+			`all-ID "a" [] [] | x | true 5/2 `, `all-ID "a" [] [] | y | false 5/3 `, `all-ID "b" [] [] | y | true 6/4 `}, nil},
+		"columns of each model, and a length for all": {"csv", Options{Keys: map[string]string{"problem": "q", "correct": "{model}", "output_tokens": "out"}}, []File{file("a.csv", "q,gold,x,y,out,prompt_tokens\na,0,1,0,2,5\n")}, []string{
+			`all-ID "a" ["0"] [] | x | true 5/2 `, `all-ID "a" ["0"] [] | y | false 5/2 `}, nil},
 		"a model that its file names": {"jsonl", Options{Keys: map[string]string{"problem": "q.text", "model": "nobody"}}, []File{file("logs/gpt-4.1.jsonl.gz", objects)}, []string{
 			`all-ID "What is 1 + 1?" ["A"] [2 3] | gpt-4.1 | false 1/2 `}, nil},
 	} {
@@ -261,14 +267,17 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"no prompt tokens":        {"csv", Options{Model: "m"}, "problem,correct,output_tokens\na,1,5\n", "f:2: the input tokens are not said; name their column with --key prompt_tokens=COLUMN, or --chars-per-token 4 counts the characters of the question in their place"},
 		"other problems":          {"csv", Options{Model: "m", Problems: asked}, "query_id,problem,correct\nx,What is it?,1\ny,And that?,1\n", `the log has 2 answers, and none of their questions is in problems.jsonl: the first one is to id "x", "What is it?", and problems.jsonl begins with id "a", "What is 1 + 1?"`},
 		"a column twice":          {"csv", Options{}, "a,a\n", `f: the column "a" is there twice`},
-		"a short line":            {"csv", Options{}, "problem,gold\n1\n", "f:2: the line has 1 column and that of the names has 2"},
-		"a long line":             {"csv", Options{}, "problem,gold\n\"a\n\",2,3\n", "f:2: the line has 3 columns and that of the names has 2"},
+		"a short line":            {"csv", Options{}, "problem,correct\n1\n", "f:2: the line has 1 column and that of the names has 2"},
+		"a long line":             {"csv", Options{}, "problem,correct\n\"a\n\",2,3\n", "f:2: the line has 3 columns and that of the names has 2"},
 		"carriage returns":        {"csv", Options{}, "problem,sums,sums\r1 + 1?,1,2\r", "f: its lines end in carriage returns alone; end them in line feeds"},
 		"objects and returns":     {"jsonl", Options{}, strings.Repeat(strings.TrimSpace(objects)+"\r", 2), "f: its lines end in carriage returns alone; end them in line feeds"},
 		"tokens that are none":    {"csv", Options{}, "problem,output_tokens\na,-3\n", `f:2: output_tokens is "-3"; want a number of tokens`},
 		"more than any":           {"csv", Options{}, "problem,prompt_tokens,output_tokens,correct\na,1,10000001,1\n", `f:2: 10000001 output tokens; want 0 to 10000000`},
 		"a verdict that is none":  {"csv", Options{}, "problem,correct\na,maybe\n", `f:2: correct is "maybe"; want true or false`},
-		"a score of nothing":      {"csv", Options{}, "problem,correct\na,NaN\n", `f:2: correct is "NaN"; want true or false, or a score from 0 to 1`},
+		"a score of nothing":      {"csv", Options{CharsPerToken: 4}, "problem,correct,output_tokens\na,NaN,3\n", `f:2: nothing says whether the answer is right: there is no label, and no gold with a response; give the golds with --problems, or leave the line out`},
+		"NaN in JSON":             {"jsonl", Options{}, `{"problem": "a", "correct": NaN}`, "f:1: not a JSON object, which has no NaN: write null"},
+		"tokens of some models":   {"csv", Options{Keys: map[string]string{"correct": "{model}", "output_tokens": "{model}_out"}}, "problem,x,y,x out\na,1,0,5\n", `f: no model has a column "{model}" and a column "{model}_out"; there are problem, x, y, x out`},
+		"a column per model":      {"csv", Options{}, ",problem,x,y\n0,a,1,0\n", "f: no column is correct, response or output_tokens; name those that are with --key KEY=COLUMN, and write {model} for the name of a model where each has columns of its own: --key correct={model} --key output_tokens={model}_tokens"},
 		"an endless score":        {"csv", Options{CorrectFrom: 60}, "problem,correct\na,Inf\n", `f:2: correct is "Inf"; want true or false, or a score from 0 on`},
 		"a score below nothing":   {"jsonl", Options{CorrectFrom: 60}, `{"problem": "a", "correct": -1}`, `f:1: correct is "-1"; want true or false, or a score from 0 on`},
 		"a score beyond all":      {"jsonl", Options{}, `{"problem": "a", "correct": 2}`, `f:1: correct is "2"; want true or false, or a score from 0 to 1; of scores that go further --correct-from, above 1, says which are right`},
@@ -277,7 +286,7 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"a model that is null":    {"jsonl", Options{}, `{"problem": "a", "model": null, "correct": 1, "prompt_tokens": 1, "output_tokens": 1}`, "f:1: which model answered is not said; name it with --model"},
 		"a line without model":    {"jsonl", Options{Keys: map[string]string{"problem": "q.text"}, CorrectFrom: 0.5}, objects + strings.Replace(objects, `"model"`, `"asked"`, 1), "f:2: which model answered is not said here and is at f:1; say it on every line, or on none with --model"},
 		"models from here on":     {"jsonl", Options{Keys: map[string]string{"problem": "q.text"}, CorrectFrom: 0.5}, strings.Replace(objects, `"model"`, `"asked"`, 1) + objects, "f:2: which model answered is said here and is not at f:1; say it on every line, or on none with --model"},
-		"dollars that are none":   {"csv", Options{}, "problem,usd\na,NaN\n", `f:2: usd is "NaN"; want dollars`},
+		"dollars that are none":   {"csv", Options{}, "problem,usd,correct\na,-1,1\n", `f:2: usd is "-1"; want dollars`},
 		"a question that changes": {"csv", Options{Model: "m"}, "query_id,problem,correct,prompt_tokens,output_tokens\nq,a,1,1,1\nq,b,1,1,1\n", `f:3: question "all-q" reads otherwise than at f:2`},
 		"a gold that changes":     {"csv", Options{Model: "m"}, "problem,gold,correct,prompt_tokens,output_tokens\na,1,1,1,1\na,2,1,1,1\n", `has the gold ["2"] here and ["1"] at f:2`},
 		"a list on a line":        {"jsonl", Options{}, "[]\n", "f:1: not a JSON object"},

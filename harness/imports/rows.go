@@ -49,10 +49,17 @@ func csvRows(f File, data []byte, o Options, add func(Row) error) error {
 		}
 		column[name] = i
 	}
+	models, err := modelsOf(names, o.Keys)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Name, err)
+	}
 	for _, key := range slices.Sorted(maps.Keys(o.Keys)) {
-		if _, ok := column[o.Keys[key]]; !ok {
+		if _, ok := column[o.Keys[key]]; !ok && !strings.Contains(o.Keys[key], anyModel) {
 			return fmt.Errorf("%s: %s is to be read from the column %q, and there is none; there are %s", f.Name, key, o.Keys[key], strings.Join(names, ", "))
 		}
+	}
+	if models == nil && !slices.ContainsFunc([]string{"correct", "response", "output_tokens"}, func(key string) bool { return slices.Contains(names, cmp.Or(o.Keys[key], key)) }) {
+		return fmt.Errorf("%s: no column is correct, response or output_tokens; name those that are with --key KEY=COLUMN, and write %s for the name of a model where each has columns of its own: --key correct=%[2]s --key output_tokens=%[2]s_tokens", f.Name, anyModel)
 	}
 	for {
 		line, err := r.Read()
@@ -67,22 +74,83 @@ func csvRows(f File, data []byte, o Options, add func(Row) error) error {
 		if err != nil {
 			return fmt.Errorf("%s: the line has %s and that of the names has %d", at, counted(len(line), "column"), len(names))
 		}
-		if err := tableRow(f.Name, at, o, add, func(key string) (string, bool) {
+		cell := func(key string) (string, bool) {
 			i, ok := column[key]
 			if !ok {
 				return "", false
 			}
 			return line[i], true
-		}); err != nil {
+		}
+		if models == nil {
+			err = tableRow(f.Name, at, o, add, cell)
+		}
+		for _, model := range models {
+			if err == nil && answered(model, o.Keys, cell) {
+				err = tableRow(f.Name, at, o, add, func(key string) (string, bool) {
+					if key == cmp.Or(o.Keys["model"], "model") {
+						return model, true
+					}
+					return cell(strings.ReplaceAll(key, anyModel, model))
+				})
+			}
+		}
+		if err != nil {
 			return err
 		}
 	}
+}
+
+// anyModel stands for the name of a model in the names of columns that each model has.
+const anyModel = "{model}"
+
+// modelsOf are the models that have all columns that the keys name with anyModel, in the order of the first of these; nil: the keys name none.
+func modelsOf(names []string, keys map[string]string) (models []string, err error) {
+	var patterns, wanted []string
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if strings.Contains(keys[key], anyModel) {
+			patterns = append(patterns, keys[key])
+			wanted = append(wanted, fmt.Sprintf("a column %q", keys[key]))
+		}
+	}
+	if patterns == nil {
+		return nil, nil
+	}
+	others := slices.AppendSeq(slices.Clone(tableKeys), maps.Values(keys)) // that are no model's
+	before, after, _ := strings.Cut(patterns[0], anyModel)
+	for _, name := range names {
+		if slices.Contains(others, name) || len(name) <= len(before)+len(after) || !strings.HasPrefix(name, before) || !strings.HasSuffix(name, after) {
+			continue
+		}
+		model := name[len(before) : len(name)-len(after)]
+		if !slices.ContainsFunc(patterns, func(p string) bool { return !slices.Contains(names, strings.ReplaceAll(p, anyModel, model)) }) {
+			models = append(models, model)
+		}
+	}
+	if models == nil {
+		return nil, fmt.Errorf("no model has %s; there are %s", strings.Join(wanted, " and "), strings.Join(names, ", "))
+	}
+	return models, nil
+}
+
+// answered says whether a line has anything in the columns of a model.
+func answered(model string, keys map[string]string, cell func(key string) (string, bool)) bool {
+	for _, name := range keys {
+		if strings.Contains(name, anyModel) {
+			if v, _ := cell(strings.ReplaceAll(name, anyModel, model)); !missing(v) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func jsonRows(f File, data []byte, o Options, add func(Row) error) error {
 	first, named := "", false // where the first line is, and whether it says which model answered
 	return eachLine(f.Name, data, func(at string, line []byte) error {
 		if !gjson.ValidBytes(line) || line[0] != '{' {
+			if bytes.Contains(line, []byte("NaN")) {
+				return errors.New("not a JSON object, which has no NaN: write null")
+			}
 			return errors.New("not a JSON object")
 		}
 		switch now := gjson.GetBytes(line, cmp.Or(o.Keys["model"], "model")).Exists(); {
@@ -108,6 +176,9 @@ func jsonRows(f File, data []byte, o Options, add func(Row) error) error {
 func tableRow(file, at string, o Options, add func(Row) error, get func(key string) (string, bool)) error {
 	value := func(key string) (string, bool) {
 		v, _ := get(cmp.Or(o.Keys[key], key))
+		if missing(v) && key != "problem" && key != "gold" { // of which NaN may be one
+			v = ""
+		}
 		return v, v != ""
 	}
 	text := func(key string) string { v, _ := value(key); return v }
@@ -170,6 +241,9 @@ func tableRow(file, at string, o Options, add func(Row) error, get func(key stri
 	}
 	return add(r)
 }
+
+// missing says that a cell has no value: pandas calls that NaN.
+func missing(v string) bool { return v == "" || strings.EqualFold(v, "nan") }
 
 // list reads a JSON list of texts, or the one text that is none.
 func list(text string) []string {
