@@ -61,7 +61,7 @@ func notBelow[T int | time.Duration](name string) func(*cli.Context, T) error {
 func changeFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "rows", DefaultText: "all", Usage: "carry out the rows `A,B` alone, with those that they are matched to"},
-		&cli.IntFlag{Name: "limit", DefaultText: "none", Usage: "score at most `N` questions of each benchmark"},
+		&cli.IntFlag{Name: "limit", DefaultText: "none", Usage: "score at most `N` questions of each benchmark, under protocol split"},
 		&cli.GenericFlag{Name: "set", Value: &texts{}, Usage: "set a knob of the spec, `PATH=VALUE` in YAML, as in grpo.steps=30; repeat it for more knobs"},
 	}
 }

@@ -76,7 +76,7 @@ func (l *loader) change(c Changes) {
 	if c.Limit < 0 {
 		d.over("--limit").fault(0, "", "%d questions; want 1 or more", c.Limit)
 	} else if c.Limit > 0 && e.Protocol != "split" {
-		d.over("--limit").fault(0, "", "only protocol split scores part of its questions, and this one is %s", e.Protocol)
+		d.over("--limit").fault(0, "", "only protocol split scores part of its questions, and this one, %s, scores all: leave it out", e.Protocol)
 	} else if c.Limit > 0 {
 		if most := e.Evaluate.MaxProblems; most == 0 || most > c.Limit {
 			e.Evaluate.MaxProblems = c.Limit
