@@ -78,6 +78,6 @@ func exportAnswers(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(c.App.Writer, "%s: %d answers of %s\n", c.String("answers"), n, r.Experiment.Name)
+	fmt.Fprintf(c.App.Writer, "%s: %s of %s\n", c.String("answers"), counted(n, "1 answer", "%d answers"), r.Experiment.Name)
 	return nil
 }

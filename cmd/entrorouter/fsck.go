@@ -68,7 +68,7 @@ func writeFindings(w io.Writer, f *store.Inspection, repaired bool) (sound bool,
 		say("rollouts.db: %s", note)
 	}
 	say("%d entries, %d rollouts, %d attempts; faults: %d", f.Sound+len(f.Damaged), f.Rollouts.Rollouts, f.Rollouts.Attempts, faults)
-	again := fmt.Sprintf("%d answers (about %.2f dollars)", f.Rollouts.Lost, f.Rollouts.USD)
+	again := fmt.Sprintf("%s (about %.2f dollars)", counted(int(f.Rollouts.Lost), "1 answer", "%d answers"), f.Rollouts.USD)
 	switch {
 	case faults == 0:
 	case repaired && f.Rollouts.Structure:

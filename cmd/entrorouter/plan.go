@@ -192,7 +192,7 @@ func writingText(n preflight.Needs, rates map[string]float64) string {
 		return "--tokens-per-second " + rate + "=N says how long"
 	}
 	texts := func(t preflight.Tokens) string {
-		return fmt.Sprintf("%d texts (%s tokens)", t.Texts, rounded(float64(t.Tokens)))
+		return fmt.Sprintf("%s (%s tokens)", counted(int(t.Texts), "1 text", "%d texts"), rounded(float64(t.Tokens)))
 	}
 	return fmt.Sprintf("of the routers' own texts, from an empty store at most: %s written in Stage II and %s to route, %s; %s read in training, %s\n",
 		texts(n.Rollouts), texts(n.Routed), takes(writerRate, n.Rollouts.Tokens+n.Routed.Tokens), texts(n.Learned), takes(trainingRate, n.Learned.Tokens))

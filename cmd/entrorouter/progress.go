@@ -326,9 +326,9 @@ func (p *progress) line(now time.Time, most int) string {
 		tail += ", " + about(left)
 	}
 	if p.requests > 0 {
-		asked := fmt.Sprintf("%d requests", p.requests)
+		asked := counted(p.requests, "1 request", "%d requests")
 		if p.retries > 0 {
-			asked += fmt.Sprintf(", %d retries", p.retries)
+			asked += counted(p.retries, ", 1 retry", ", %d retries")
 		}
 		tail = fmt.Sprintf("%s, $%.2f · %s", asked, p.usd, tail)
 	}

@@ -102,7 +102,7 @@ func routeCommand() *cli.Command {
 				tokens += line.Tokens
 			}
 			if tokens > 0 {
-				fmt.Fprintf(c.App.ErrWriter, "entrorouter: %d decisions, %.1f tokens and %.3g ms each\n", len(routed), float64(tokens)/float64(len(routed)), routed[0].MS)
+				fmt.Fprintf(c.App.ErrWriter, "entrorouter: %s, %.1f tokens and %.3g ms each\n", counted(len(routed), "1 decision", "%d decisions"), float64(tokens)/float64(len(routed)), routed[0].MS)
 			}
 			w := bufio.NewWriter(c.App.Writer)
 			enc := json.NewEncoder(w)

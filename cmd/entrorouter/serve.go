@@ -184,9 +184,9 @@ func (b *books) add(s fault.Served) {
 func (b *books) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	text := fmt.Sprintf("%d requests, %d answered whole; %d tokens written, %d of them sent\n", b.requests, b.whole, b.out, b.sent)
+	text := fmt.Sprintf("%s, %d answered whole; %d tokens written, %d of them sent\n", counted(b.requests, "1 request", "%d requests"), b.whole, b.out, b.sent)
 	for i, n := range b.met {
-		text += fmt.Sprintf("fault %d: %d requests\n", i+1, n)
+		text += fmt.Sprintf("fault %d: %s\n", i+1, counted(n, "1 request", "%d requests"))
 	}
 	return text
 }

@@ -273,7 +273,7 @@ func (a *Asker) Gather(ctx context.Context, blocks []Block) error {
 		had -= len(q.requests)
 	}
 	if had > 0 {
-		what += fmt.Sprintf(" (%d answers are stored)", had)
+		what += fmt.Sprintf(" (answers that are stored: %d)", had)
 		a.plan.Options.Log.Info("going on", "answers that are there", had)
 	}
 	if err := a.gather(ctx, what, todo); err != nil {

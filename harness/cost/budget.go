@@ -58,9 +58,9 @@ func (b *Budget) begin() (freed <-chan struct{}, err error) {
 	case !b.Until.IsZero() && !time.Now().Before(b.Until):
 		return nil, b.past()
 	case over(b.usd, b.USD):
-		return nil, fmt.Errorf("%w: %.4g of %.4g dollars, and %d requests were in flight", ErrSpent, b.usd, b.USD, b.inFlight)
+		return nil, fmt.Errorf("%w: %.4g of %.4g dollars; requests in flight: %d", ErrSpent, b.usd, b.USD, b.inFlight)
 	case over(float64(b.tokens), float64(b.Tokens)):
-		return nil, fmt.Errorf("%w: %d of %d tokens, and %d requests were in flight", ErrSpent, b.tokens, b.Tokens, b.inFlight)
+		return nil, fmt.Errorf("%w: %d of %d tokens; requests in flight: %d", ErrSpent, b.tokens, b.Tokens, b.inFlight)
 	case over(b.usd*(1+pending), b.USD), over(float64(b.tokens)*(1+pending), float64(b.Tokens)):
 		if b.freed == nil {
 			b.freed = make(chan struct{})

@@ -52,7 +52,7 @@ func TestARequestWaitsForWhatMaySpendTheRest(t *testing.T) {
 		last := begin(t.Context())
 		begun(last, false, "0.7 dollars and two in flight are 1.17")
 		b.End(Usage{}, 0.3)
-		if err := <-last; !errors.Is(err, ErrSpent) || err.Error() != "the budget is spent: 1 of 1 dollars, and 1 requests were in flight" {
+		if err := <-last; !errors.Is(err, ErrSpent) || err.Error() != "the budget is spent: 1 of 1 dollars; requests in flight: 1" {
 			t.Errorf("%v", err)
 		}
 		late := &Budget{Until: time.Now()}

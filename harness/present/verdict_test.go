@@ -133,6 +133,8 @@ func TestTheVerdictFollowsFromTheNumbers(t *testing.T) {
 			"No router is above the coin flip between small and big: Logistic, the router, has 4.0 points [-100.0, 100.0] beside it. 1000 scored questions are too few to tell differences of 2 points; about 3000000 would do."},
 		{judging{29, [3]float64{90, 88, 92}, [3]float64{70, 66, 74}, [3]float64{0, 0, 0}},
 			"29 questions are too few to say whether a router pays: some hundreds are needed."},
+		{judging{1, [3]float64{90, 88, 92}, [3]float64{70, 66, 74}, [3]float64{0, 0, 0}},
+			"1 question is too few to say whether a router pays: some hundreds are needed."},
 	} {
 		text := c.of.text(t)
 		lines := strings.Split(strings.TrimSpace(text), "\n")

@@ -79,7 +79,7 @@ func (s JSONL) Load(ctx context.Context, benchmark string) ([]routing.Problem, e
 		return nil, fmt.Errorf("%s: holds no problem; expected one JSON object per line", path)
 	}
 	if len(problems) < b.Size {
-		return nil, fmt.Errorf("%s: has %d problems, but benchmark %q asks for %d; lower its size", path, len(problems), benchmark, b.Size)
+		return nil, fmt.Errorf("%s: benchmark %q asks for %d problems, and it has fewer, %d; lower its size", path, benchmark, b.Size, len(problems))
 	}
 	return problems, nil
 }

@@ -124,7 +124,7 @@ func TestWrongFilesAreRefused(t *testing.T) {
 		{"no checksum", "b", func(s *JSONL, f *spec.File) { f.SHA256 = "" }, `no sha256 is given for it, so nothing would notice a change of the data; write beside its path: sha256: `},
 		{"wrong checksum", "b", func(s *JSONL, f *spec.File) { f.SHA256 = "abc" }, ` and was to be "abc": get the file from example.org/b again, or correct its sha256 if the data are meant to differ`},
 		{"path out of the folder", "b", func(s *JSONL, f *spec.File) { f.Path = "../b.jsonl" }, `benchmark "b": path "../b.jsonl" leaves the data folder; give a path below it`},
-		{"too few problems", "b", func(s *JSONL, f *spec.File) { s.Benchmarks["b"] = spec.Benchmark{Size: 2, File: f} }, `has 1 problems, but benchmark "b" asks for 2; lower its size`},
+		{"too few problems", "b", func(s *JSONL, f *spec.File) { s.Benchmarks["b"] = spec.Benchmark{Size: 2, File: f} }, `benchmark "b" asks for 2 problems, and it has fewer, 1; lower its size`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := source(t, "b.jsonl", good, 0)

@@ -48,7 +48,7 @@ func (e *experiment) newProblemSet(name, draw string, n int, by string) (*proble
 		default:
 			ps, err = e.files.Load(ctx, name)
 			if err == nil && len(ps) < n {
-				err = fmt.Errorf("benchmark %s has %d problems, %d are asked for", name, len(ps), n)
+				err = fmt.Errorf("benchmark %s: %d problems are asked for, and it has fewer, %d", name, n, len(ps))
 			}
 			if err == nil {
 				ps = ps[:n]

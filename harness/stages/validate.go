@@ -25,7 +25,7 @@ func (t *Training) validated(ctx context.Context, set routing.TrainSet, work rou
 	}
 	kept, held := holdOutOfBoth(set)
 	if len(held.SFT) == 0 || len(held.RL) == 0 {
-		return nil, fmt.Errorf("method %s: validate: %d training problems are too few to hold a fifth of them out; give it more, or leave validate out of the spec", t.With.Name, min(len(set.SFT), len(set.RL)))
+		return nil, fmt.Errorf("method %s: validate: too few training problems to hold a fifth of them out, %d; give it more, or leave validate out of the spec", t.With.Name, min(len(set.SFT), len(set.RL)))
 	}
 	grid := slices.Clone(t.Validate.WeightDecay)
 	slices.SortFunc(grid, func(a, b float64) int { return cmp.Compare(b, a) })

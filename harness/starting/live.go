@@ -60,7 +60,7 @@ func LiveFiles(ctx context.Context, folder, name, questions string, models []Exp
 	x.Train = part{"questions/train.jsonl", sumOf(train), bytes.Count(train, []byte("\n"))}
 	x.Test = part{"questions/test.jsonl", sumOf(test), bytes.Count(test, []byte("\n"))}
 	if n := x.Train.N + x.Test.N; n < fewest {
-		return nil, fmt.Errorf("%w: %s has %d questions; half are learned from and half are scored, so %d are the fewest and some hundreds tell something", spec.ErrUsage, questions, n, fewest)
+		return nil, fmt.Errorf("%w: %s has too few questions, %d: half are learned from and half are scored, so %d are the fewest and some hundreds tell something", spec.ErrUsage, questions, n, fewest)
 	}
 	files, err := x.filled(map[string]string{"pool": poolFile(name), "prices": priceFile(name), "benchmarks": "benchmarks.yaml", "spec": name + ".yaml"})
 	return append([]File{{x.Train.Path, train}, {x.Test.Path, test}}, files...), err

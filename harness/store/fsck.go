@@ -395,7 +395,7 @@ func (c *checker) readAttempts(ctx context.Context, q querier) error {
 		return err
 	}
 	if open > 0 {
-		c.notes = append(c.notes, fmt.Sprintf("%d attempts have no end: they cost at most %.6f dollars together", open, bound))
+		c.notes = append(c.notes, fmt.Sprintf("attempts without an end: %d, which cost at most %.6f dollars together", open, bound))
 	}
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Max(1, math.Abs(a)) }
 	if err := scan(ctx, q, "SELECT scope, class, attempts, tokens_in, tokens_out, usd, estimated FROM tally", nil, func(rows *sql.Rows) error {
