@@ -117,7 +117,7 @@ func (c *collector) add(r Row) error {
 		}
 	}
 	r.Model = strings.TrimSpace(cmp.Or(r.Model, c.o.Model))
-	r.Benchmark = strings.Trim(inNames.ReplaceAllString(cmp.Or(r.Benchmark, c.o.Benchmark, "all"), "-"), "-")
+	r.Benchmark = strings.Trim(inNames.ReplaceAllString(cmp.Or(r.Benchmark, c.o.Benchmark, recording.Whole), "-"), "-")
 	switch {
 	case r.Model == "":
 		return wrong("which model answered is not said; name it with --model")

@@ -216,7 +216,7 @@ func (l lineFormat) query(line []byte) (q Query, chosen bool, err error) {
 		key      string
 		into     *string
 		optional bool
-	}{{"query_id", &q.ID, false}, {"benchmark", &q.Benchmark, false}, {"problem", &q.Problem, false}, {"gold", &q.Gold, true}} {
+	}{{"query_id", &q.ID, false}, {"benchmark", &q.Benchmark, true}, {"problem", &q.Problem, false}, {"gold", &q.Gold, true}} {
 		if _, err := readKey(fields, f.key, f.into); err != nil {
 			return q, false, err
 		}
@@ -224,6 +224,7 @@ func (l lineFormat) query(line []byte) (q Query, chosen bool, err error) {
 			return q, false, fmt.Errorf("%s is missing or empty", f.key)
 		}
 	}
+	q.Benchmark = cmp.Or(q.Benchmark, Whole)
 	if _, err := readKey(fields, "options", &q.Options); err != nil {
 		return q, false, err
 	}

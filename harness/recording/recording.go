@@ -17,6 +17,9 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
+// Whole is the benchmark of questions that name none.
+const Whole = "all"
+
 // Table is a table of outcomes that were measured elsewhere: one graded completion, or several, of each model to each question.
 //
 // It is read from two files of one JSON object per line, plain or (with a name ending in .gz) compressed, which anybody
@@ -27,8 +30,8 @@ import (
 //	            "prompt_tokens": 91, "settings": {"temperature": 0.6}}
 //
 // query_id is unique, and no key of a line is there twice. prompt_tokens counts the tokens of the problem, output_tokens every token that was billed,
-// thinking included; neither is above ten million. correct and no_answer are 0 or 1. gold, options and all after output_tokens may be left out, nothing else may, and
-// no other key is allowed: a misspelt key would otherwise be a silent zero. prompt_tokens of an outcome are those billed for it and
+// thinking included; neither is above ten million. correct and no_answer are 0 or 1. benchmark (Whole), gold, options and all after output_tokens may be left out,
+// nothing else may, and no other key is allowed: a misspelt key would otherwise be a silent zero. prompt_tokens of an outcome are those billed for it and
 // stand in the place of the question's, which may then lack them. finish is why the completion ended: length says that a limit cut it.
 // The settings that a model was asked under make it a candidate of its own; a pool names it with its settings where there are several.
 //
@@ -44,7 +47,7 @@ import (
 //
 // Files of other people differ; spec.Format says how: other names of keys, keys that are not read, both kinds of line
 // in one file, a line a query with objects of models ({"correct": {"small": 1, "big": 0}}), scores, lengths in characters, or
-// no lengths and no benchmark at all.
+// no lengths at all.
 //
 // Letters: Q queries, A candidates, R runs, which may be more of one pair than of another.
 type Table struct {
