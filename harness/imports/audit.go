@@ -51,6 +51,7 @@ func (l *Log) Audit(prices map[string]starting.Price) []Finding {
 	a.pricesUnknown(prices)
 	a.guessed()
 	a.partial()
+	a.conversations()
 	for m := range l.Models {
 		a.tokens(m)
 		a.cut(m)
@@ -121,6 +122,12 @@ func (a *audit) guessed() {
 func (a *audit) partial() {
 	if a.Partial > 0 {
 		a.find("partial scores", "%d of %d answers have a score between 0 and 1, which counts as wrong; --correct-from says from which score on an answer is right", a.Partial, a.Count(false).Answers)
+	}
+}
+
+func (a *audit) conversations() {
+	if a.After > 0 {
+		a.find("conversations", "%d of %d answers are to the last question of a conversation, which alone is read: two conversations that end alike count as one question", a.After, a.Count(false).Answers)
 	}
 }
 

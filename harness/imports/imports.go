@@ -32,6 +32,7 @@ type Log struct {
 	Left      []string              // what was left out, a sentence each
 	Estimated map[string]int        // of which tokens, input or output, characters over Options.CharsPerToken stand in the place, and of how many answers
 	Partial   int                   // answers that are wrong since their score is below 1
+	After     int                   // answers to the last question of a conversation
 }
 
 // Question is a question of a log.
@@ -138,6 +139,7 @@ func (c *collector) add(r Row) error {
 	if r.Response != nil {
 		a.Chars, a.Text = utf8.RuneCountInString(*r.Response), seed.Hash(*r.Response)
 	}
+	c.log.After += bit(r.After)
 	if err := c.tokens(&a, r); err != nil {
 		return wrong("%w", err)
 	}
@@ -197,11 +199,13 @@ func (c *collector) tokens(a *Answer, r Row) error {
 		case *n != unsaid:
 			return fmt.Errorf("%d %s tokens; want 0 to %d", *n, what, cost.MaxTokens)
 		case c.o.CharsPerToken == 0:
-			named := ""
-			if c.columns {
-				named = fmt.Sprintf("name their column with --key %s=COLUMN, or ", key)
+			said := fmt.Sprintf("the %s tokens are not said; ", what)
+			if column := c.o.Keys[key]; column != "" {
+				said = fmt.Sprintf("%s says no %s tokens; ", column, what)
+			} else if c.columns {
+				said += fmt.Sprintf("name their column with --key %s=COLUMN, or ", key)
 			}
-			return fmt.Errorf("the %s tokens are not said; %s--chars-per-token 4 counts the characters of the %s in their place", what, named, text)
+			return fmt.Errorf("%s--chars-per-token 4 counts the characters of the %s in their place", said, text)
 		}
 		*n = int64(math.Round(float64(characters) / c.o.CharsPerToken))
 		c.log.Estimated[what]++

@@ -190,6 +190,8 @@ func TestFormatsAreRead(t *testing.T) {
 			`all-ID "a" [] [] | x | true 5/2 `, `all-ID "a" [] [] | y | false 5/3 `, `all-ID "b" [] [] | y | true 6/4 `}, nil},
 		"columns of each model, and a length for all": {"csv", Options{Keys: map[string]string{"problem": "q", "correct": "{model}", "output_tokens": "out"}}, []File{file("a.csv", "q,gold,x,y,out,prompt_tokens\na,0,1,0,2,5\n")}, []string{
 			`all-ID "a" ["0"] [] | x | true 5/2 `, `all-ID "a" ["0"] [] | y | false 5/2 `}, nil},
+		"messages in the place of a question": {"jsonl", Options{Keys: map[string]string{"problem": "asked.messages", "gold": "golds"}}, []File{file("a.jsonl", `{"asked": {"messages": [{"role": "system", "content": "Add."}, {"role": "user", "content": [{"type": "text", "text": "What is 1 + 1?"}]}]}, "golds": ["2", "two"], "model": "m", "correct": true, "prompt_tokens": 1, "output_tokens": 2}`)}, []string{
+			`all-ID "What is 1 + 1?" ["2" "two"] [] | m | true 1/2 `}, nil},
 		"a model that its file names": {"jsonl", Options{Keys: map[string]string{"problem": "q.text", "model": "nobody"}}, []File{file("logs/gpt-4.1.jsonl.gz", objects)}, []string{
 			`all-ID "What is 1 + 1?" ["A"] [2 3] | gpt-4.1 | false 1/2 `}, nil},
 	} {
@@ -290,6 +292,10 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"a question that changes": {"csv", Options{Model: "m"}, "query_id,problem,correct,prompt_tokens,output_tokens\nq,a,1,1,1\nq,b,1,1,1\n", `f:3: question "all-q" reads otherwise than at f:2`},
 		"a gold that changes":     {"csv", Options{Model: "m"}, "problem,gold,correct,prompt_tokens,output_tokens\na,1,1,1,1\na,2,1,1,1\n", `has the gold ["2"] here and ["1"] at f:2`},
 		"a list on a line":        {"jsonl", Options{}, "[]\n", "f:1: not a JSON object"},
+		"a list in a file":        {"jsonl", Options{}, "[\n{}]\n", "f:1: not a JSON object but a list of them: write each on a line, as jq -c '.[]' does"},
+		"a problem of keys":       {"jsonl", Options{Keys: map[string]string{"problem": "q"}}, `{"q": {"text": "a"}, "correct": 1, "output_tokens": 2}`, "f:1: problem is to be a text, and is a JSON object: name the text within it with --key problem=q.KEY"},
+		"a response of choices":   {"jsonl", Options{}, `{"problem": "a", "response": [{"message": {"content": "2"}}], "gold": "2", "output_tokens": 2}`, "f:1: response is to be a text, and is a JSON list: name the text within it with --key response=response.0.KEY"},
+		"tokens that are null":    {"jsonl", Options{Keys: map[string]string{"prompt_tokens": "usage.in"}}, `{"problem": "a", "correct": 1, "usage": null, "output_tokens": 2}`, "f:1: usage.in says no input tokens; --chars-per-token 4 counts the characters of the question in their place"},
 		"half a line":             {"jsonl", Options{}, objects[:40], "f:1: not a JSON object"},
 		"options that are none":   {"jsonl", Options{}, `{"options": "red"}`, `f:1: options is no list of texts: "red"`},
 	} {
@@ -467,6 +473,31 @@ func TestPartialScoresAreTold(t *testing.T) {
 		l, err := f.Read(t.Context(), []File{file("f", c.text)}, c.o)
 		if err != nil || l.Partial != c.want {
 			t.Errorf("%s: %d, %v, want %d", name, l.Partial, err, c.want)
+		}
+	}
+}
+
+// Of a conversation the last message is the question, which is told where more was said.
+func TestConversationsAreTold(t *testing.T) {
+	const table = `{"problem": [{"role": "user", "content": "1 + 1"}, {"role": "assistant", "content": "2"}, {"role": "user", "content": "and 1 + 2?"}], "model": "m", "correct": 1, "prompt_tokens": 9, "output_tokens": 1}`
+	const chat = `{"request": {"model": "m", "messages": [{"role": "user", "content": "1 + 1"}, {"role": "assistant", "content": "2"}, {"role": "user", "content": "and 1 + 2?"}]}, "response": {"choices": [{"message": {"content": "3"}}], "usage": {"prompt_tokens": 9, "completion_tokens": 1}}}`
+	problems, err := ReadProblems(file("problems.jsonl", `{"id": "1", "problem": "and 1 + 2?", "answer": "3"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Finding{"conversations", "1 of 2 answers are to the last question of a conversation, which alone is read: two conversations that end alike count as one question"}
+	for format, text := range map[string]string{"jsonl": table, "openai": chat} {
+		f, err := Find(format)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += "\n" + strings.NewReplacer(`{"role": "user", "content": "1 + 1"}, {"role": "assistant", "content": "2"}, `, `{"role": "system", "content": "Add."}, `).Replace(text) + "\n"
+		l, err := f.Read(t.Context(), []File{file("f", text)}, Options{Problems: problems})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all := l.Audit(nil); !slices.Contains(all, want) {
+			t.Errorf("%s: %v", format, all)
 		}
 	}
 }

@@ -4,6 +4,7 @@ package imports
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/lines"
@@ -22,6 +23,14 @@ type message struct {
 	Content json.RawMessage `json:"content"`
 }
 
+// messagesOf reads a text that is a list of messages; nil: it is something else.
+func messagesOf(text string) (all []message) {
+	if !strings.HasPrefix(text, "[") || json.Unmarshal([]byte(text), &all) != nil || slices.ContainsFunc(all, func(m message) bool { return m.Role == "" }) {
+		return nil
+	}
+	return all
+}
+
 // said is what the user says last.
 func said(messages []message) string {
 	for i := len(messages) - 1; i >= 0; i-- {
@@ -30,6 +39,15 @@ func said(messages []message) string {
 		}
 	}
 	return ""
+}
+
+// after says whether the user said more than what is said last.
+func after(messages []message) bool {
+	n := 0
+	for _, m := range messages {
+		n += bit(m.Role == "user")
+	}
+	return n > 1
 }
 
 // instructions is what is said for the user, before or between.

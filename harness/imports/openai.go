@@ -179,7 +179,7 @@ func (t chatResponse) rows(at, id string, asked chatRequest) (all []Row) {
 	n := int64(len(t.Choices))
 	for i, c := range t.Choices {
 		text := content(c.Message.Content)
-		r := Row{At: at, name: id, Problem: said(asked.Messages), Model: cmp.Or(asked.Model, t.Model), Settings: asked.all(), System: instructions(asked.Messages),
+		r := Row{At: at, name: id, Problem: said(asked.Messages), Model: cmp.Or(asked.Model, t.Model), Settings: asked.all(), System: instructions(asked.Messages), After: after(asked.Messages),
 			Response: &text, Finish: c.Finish, In: unsaid, Out: unsaid, USD: math.NaN()}
 		if n > 1 {
 			r.At += fmt.Sprintf(", choice %d", i+1)

@@ -19,6 +19,7 @@ type Row struct {
 	Model     string
 	Settings  map[string]string
 	System    string  // the instructions that the question was sent with
+	After     bool    // more than one question of the user was sent, and this is the last
 	Response  *string // nil: the log has none
 	Correct   *bool   // as published; nil: not graded
 	Partial   bool    // what was published is a part of what is right, and nobody said from which part on

@@ -151,7 +151,15 @@ func jsonRows(f File, data []byte, o Options, add func(Row) error) error {
 			if bytes.Contains(line, []byte("NaN")) {
 				return errors.New("not a JSON object, which has no NaN: write null")
 			}
+			if line[0] == '[' {
+				return errors.New("not a JSON object but a list of them: write each on a line, as jq -c '.[]' does")
+			}
 			return errors.New("not a JSON object")
+		}
+		for _, key := range []string{"problem", "response", "model"} {
+			if err := textual(line, key, cmp.Or(o.Keys[key], key)); err != nil {
+				return err
+			}
 		}
 		switch now := gjson.GetBytes(line, cmp.Or(o.Keys["model"], "model")).Exists(); {
 		case first == "":
@@ -172,6 +180,20 @@ func jsonRows(f File, data []byte, o Options, add func(Row) error) error {
 	})
 }
 
+// textual says that what a line has under a path is none of the texts that the key is for.
+func textual(line []byte, key, path string) error {
+	what, within := "object", ".KEY"
+	switch v := gjson.GetBytes(line, path); {
+	case key == "problem" && messagesOf(v.Raw) != nil:
+		return nil
+	case v.IsArray():
+		what, within = "list", ".0.KEY"
+	case !v.IsObject():
+		return nil
+	}
+	return fmt.Errorf("%s is to be a text, and is a JSON %s: name the text within it with --key %s=%s%s", key, what, key, path, within)
+}
+
 // tableRow makes a row of what a line says; get reads it by the names of the file, and says whether there is such a column or key.
 func tableRow(file, at string, o Options, add func(Row) error, get func(key string) (string, bool)) error {
 	value := func(key string) (string, bool) {
@@ -188,6 +210,9 @@ func tableRow(file, at string, o Options, add func(Row) error, get func(key stri
 	}
 	r := Row{At: at, Question: text("query_id"), Benchmark: text("benchmark"), Split: text("split"), Problem: text("problem"),
 		Model: cmp.Or(text("model"), o.Model, model), In: unsaid, Out: unsaid, USD: math.NaN(), Finish: text("finish"), Settings: map[string]string{}}
+	if messages := messagesOf(r.Problem); messages != nil {
+		r.Problem, r.System, r.After = said(messages), instructions(messages), after(messages)
+	}
 	response, there := get(cmp.Or(o.Keys["response"], "response"))
 	if _, named := o.Keys["response"]; there || named { // an empty one is an empty answer
 		r.Response = &response
