@@ -375,11 +375,11 @@ func (h *HTTP) advice(e *expert, t *trouble) string {
 	case t.class == Model:
 		return fmt.Sprintf("is %q the name that the server knows the model by, and does url end as its address does?", e.Model)
 	case t.class == Refused && has("max_completion_tokens") && has("unsupported", "not supported", "instead"):
-		return "set limit_field: max_completion_tokens of the expert"
+		return "set limit_field: max_completion_tokens of the expert in the pool file"
 	case t.class == Refused && has("maximum context length", "context window", "max_model_len"):
 		return fmt.Sprintf("start the server with a larger --max-model-len, or lower the expert's max_tokens (%d)", e.MaxTokens)
 	case t.class == Refused && has("unrecognized", "unsupported", "not supported", "unknown", "extra inputs", "not permitted") && has("temperature", "top_p", "top_k", "min_p", "seed"):
-		return "name what the server refuses in leave_out of the expert's sampling"
+		return "name what the server refuses in leave_out of the pool file's sampling, or of the expert's"
 	}
 	return ""
 }

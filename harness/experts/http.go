@@ -91,6 +91,7 @@ type server struct {
 	since    time.Time // of the first trouble since it last answered; zero: there is none
 	until    time.Time // it is left alone until then
 	refusals int       // in a row that did not say how long to wait
+	limits   int       // how often it was left alone since it asked for that
 	probing  bool
 	again    map[Class]int // requests that were asked again, by why
 

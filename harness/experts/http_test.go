@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -47,7 +48,10 @@ func scripted(t testing.TB, o HTTPOptions, script ...func(w http.ResponseWriter,
 		}
 		script[min(int(asked.Add(1)), len(script))-1](w, r)
 	}))
-	o.Log, o.Wait, o.Probe = quiet, time.Millisecond, 10*time.Millisecond
+	if o.Log == nil {
+		o.Log = quiet
+	}
+	o.Wait, o.Probe = time.Millisecond, 10*time.Millisecond
 	h, err := NewHTTP([]Endpoint{{Expert: routing.Expert{ID: "e", Model: "m", MaxTokens: 100}, URL: srv.URL + "/v1/"}}, o)
 	if err != nil {
 		t.Fatal(err)
@@ -187,6 +191,22 @@ func TestFailuresAreOneClearSentence(t *testing.T) {
 				t.Errorf("%d requests, want %d", asked.Load(), c.tries)
 			}
 		})
+	}
+}
+
+// A service with a limit meets it every few seconds, for hours.
+func TestLimitsAreSpokenOfAtTheFirstAndTheTenth(t *testing.T) {
+	limit := func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Retry-After", "0.01")
+		say(429, `{"error":{"message":"Rate limit reached","type":"requests","code":"rate_limit_exceeded"}}`)(w, r)
+	}
+	var heard bytes.Buffer
+	h, asked := scripted(t, HTTPOptions{Log: slog.New(slog.NewTextHandler(&heard, &slog.HandlerOptions{Level: slog.LevelWarn}))}, append(slices.Repeat([]func(http.ResponseWriter, *http.Request){limit}, 12), say(200, answer))...)
+	if _, err := h.Complete(t.Context(), Request{Expert: "e", Prompt: "2+2"}); err != nil || asked.Load() != 13 {
+		t.Errorf("%v after %d requests", err, asked.Load())
+	}
+	if n := strings.Count(heard.String(), "waiting for a server that is limited"); n != 2 {
+		t.Errorf("it is said %d times, want 2:\n%s", n, heard.String())
 	}
 }
 

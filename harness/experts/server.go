@@ -6,6 +6,7 @@ package experts
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"time"
@@ -243,7 +244,13 @@ func (h *HTTP) turns(s *server, to state, why string) {
 		if to == ready {
 			h.o.Log.Warn("the server is ready again", "server", s.base, "after", now.Sub(s.since).Round(time.Second))
 		} else if s.state == ready {
-			h.o.Log.Warn("waiting for a server that is "+string(to), "server", s.base, "why", line(why, s.key))
+			level := slog.LevelWarn
+			if to == limited { // some services limit all the time
+				if s.limits++; !tens(s.limits) {
+					level = slog.LevelInfo
+				}
+			}
+			h.o.Log.Log(h.ctx, level, "waiting for a server that is "+string(to), "server", s.base, "why", line(why, s.key))
 		}
 	}
 	s.state = to
