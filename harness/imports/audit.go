@@ -401,7 +401,11 @@ func (a *audit) few() {
 // answered looks for models that were asked other questions than the others.
 func (a *audit) answered() {
 	if len(a.Models) == 1 {
-		a.find("one model", "the log has answers of %s alone: there is nothing to route to", a.Models[0])
+		hint := ""
+		if a.columns {
+			hint = "; if a column says which model answered, name it with --key model=COLUMN"
+		}
+		a.find("one model", "the log has answers of %s alone: there is nothing to route to%s", a.Models[0], hint)
 		return
 	}
 	n, everybody := make([]int, len(a.Models)), 0

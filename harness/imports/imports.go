@@ -33,6 +33,7 @@ type Log struct {
 	Estimated map[string]int        // of which tokens, input or output, characters over Options.CharsPerToken stand in the place, and of how many answers
 	Partial   int                   // answers that are wrong since their score is below 1
 	After     int                   // answers to the last question of a conversation
+	columns   bool                  // it is a table, whose columns a user may name
 }
 
 // Question is a question of a log.
@@ -61,7 +62,7 @@ type Answer struct {
 
 // Read reads the files of a log and grades what it says.
 func (f Format) Read(ctx context.Context, files []File, o Options) (*Log, error) {
-	c := collector{ctx: ctx, o: o, log: &Log{Estimated: map[string]int{}}, at: map[string]int{}, models: map[recording.Candidate]int{}, columns: slices.Contains(f.Keys, "prompt_tokens")}
+	c := collector{ctx: ctx, o: o, log: &Log{Estimated: map[string]int{}, columns: slices.Contains(f.Keys, "prompt_tokens")}, at: map[string]int{}, models: map[recording.Candidate]int{}}
 	if o.CorrectFrom == 0 {
 		c.o.CorrectFrom = 1
 	}
@@ -96,7 +97,6 @@ type collector struct {
 	models  map[recording.Candidate]int
 	unnamed int    // answers to questions that the problems lack
 	unknown string // the first of these questions
-	columns bool   // the format is a table, whose columns a user may name
 }
 
 var inNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
@@ -124,7 +124,7 @@ func (c *collector) add(r Row) error {
 		return wrong("which model answered is not said; name it with --model")
 	case strings.TrimSpace(r.Problem) == "":
 		named := ""
-		if c.columns {
+		if c.log.columns && c.o.Keys["problem"] == "" {
 			named = "name its column with --key problem=COLUMN, or "
 		}
 		return wrong("the question has no text; %sgive the questions with --problems", named)
@@ -202,7 +202,7 @@ func (c *collector) tokens(a *Answer, r Row) error {
 			said := fmt.Sprintf("the %s tokens are not said; ", what)
 			if column := c.o.Keys[key]; column != "" {
 				said = fmt.Sprintf("%s says no %s tokens; ", column, what)
-			} else if c.columns {
+			} else if c.log.columns {
 				said += fmt.Sprintf("name their column with --key %s=COLUMN, or ", key)
 			}
 			return fmt.Errorf("%s--chars-per-token 4 counts the characters of the %s in their place", said, text)
@@ -254,7 +254,11 @@ func (c *collector) grade(a *Answer, r Row) error {
 	case a.Graded || a.Unknown:
 		a.Correct = a.Verified
 	default:
-		return errors.New("nothing says whether the answer is right: there is no label, and no gold with a response; give the golds with --problems, or leave the line out")
+		named := ""
+		if c.log.columns && c.o.Keys["correct"] == "" {
+			named = "name a column of labels with --key correct=COLUMN, "
+		}
+		return fmt.Errorf("nothing says whether the answer is right: there is no label, and no gold with a response; %sgive the golds with --problems, or leave the line out", named)
 	}
 	if a.Finish == "length" {
 		a.Correct = false
