@@ -242,18 +242,22 @@ func tableRow(file, at string, o Options, add func(Row) error, get func(key stri
 		r.USD = n
 	}
 	if v, ok := value("correct"); ok {
-		right, err := strconv.ParseBool(strings.ToLower(v))
-		if err != nil {
-			score, err := strconv.ParseFloat(v, 64)
-			most, want := 1.0, "from 0 to 1; of scores that go further --correct-from, above 1, says which are right"
-			if o.CorrectFrom > 1 {
-				most, want = math.MaxFloat64, "from 0 on"
-			}
-			if err != nil || !(score >= 0 && score <= most) {
-				return fmt.Errorf("%s: correct is %q; want true or false, or a score %s", at, v, want)
-			}
-			right = score >= o.CorrectFrom
+		score, err := strconv.ParseFloat(v, 64) // before words: 1 is a score, and may be a low one
+		right := score >= o.CorrectFrom
+		most, want := 1.0, "from 0 to 1; of scores that go further --correct-from, above 1, says which are right"
+		if o.CorrectFrom > 1 {
+			most, want = math.MaxFloat64, "from 0 on"
+		}
+		switch {
+		case err == nil && score >= 0 && score <= most:
 			r.Partial = o.CorrectFrom == 1 && score > 0 && !right
+		case err == nil:
+			err = strconv.ErrRange
+		default:
+			right, err = strconv.ParseBool(strings.ToLower(v))
+		}
+		if err != nil {
+			return fmt.Errorf("%s: correct is %q; want true or false, or a score %s", at, v, want)
 		}
 		r.Correct = &right
 	}
