@@ -126,10 +126,13 @@ func TestFormatsAreRead(t *testing.T) {
 		want   []string
 		left   []string
 	}{
-		"inspect, a zip":     {"inspect", Options{}, []File{file("a.eval", zipped(t, zip.Deflate, parts...))}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
-		"inspect, with zstd": {"inspect", Options{}, []File{file("a.eval", zipped(t, zstd.ZipMethodWinZip, parts...))}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
-		"inspect, one file":  {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+sample+","+choice+"]}")}, inspected, nil},
-		"inspect, as it was": {"inspect", Options{Keep: true}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+sample+"]}")}, []string{strings.Replace(inspected[0], "true", "false", 1)}, nil},
+		"inspect, a zip":                             {"inspect", Options{}, []File{file("a.eval", zipped(t, zip.Deflate, parts...))}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
+		"inspect, with zstd":                         {"inspect", Options{}, []File{file("a.eval", zipped(t, zstd.ZipMethodWinZip, parts...))}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
+		"inspect, one file":                          {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+sample+","+choice+"]}")}, inspected, nil},
+		"inspect, as it was":                         {"inspect", Options{Keep: true}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+sample+"]}")}, []string{strings.Replace(inspected[0], "true", "false", 1)}, nil},
+		"inspect, thinking beside the output tokens": {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+strings.Replace(sample, `"total_tokens": 19`, `"total_tokens": 25, "input_tokens_cache_read": 4, "reasoning_tokens": 6`, 1)+"]}")}, []string{strings.Replace(inspected[0], "14/5", "14/11", 1)}, nil},
+		"inspect, thinking among them":               {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+strings.Replace(sample, `"total_tokens": 19`, `"total_tokens": 19, "input_tokens_cache_read": 4, "reasoning_tokens": 3`, 1)+"]}")}, inspected[:1], nil},
+		"inspect, without a verdict":                 {"inspect", Options{Keep: true}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+strings.Replace(sample, `"I"`, "null", 1)+"]}")}, inspected[:1], nil},
 		"lm-eval": {"lm-eval", Options{CharsPerToken: 4}, []File{file("out/small/results_"+lmTime+".json", lmResults), file("out/small/samples_my_sums_"+lmTime+".jsonl", oneLine(lmFirst)+lmSecond)}, []string{
 			`my_sums-7 "What is 1 + 1?" ["2"] [] | lab/small temperature=0.5 | true 4/2 `,
 			`my_sums-8 "What is 1 + 2?" ["3"] [] | lab/small temperature=0.5 | false 4/0 `, `my_sums-8 "What is 1 + 2?" ["3"] [] | lab/small temperature=0.5 | false 4/2 `,

@@ -34,9 +34,19 @@ type inspectHeader struct {
 }
 
 type inspectUsage struct {
-	In    int64 `json:"input_tokens"`
-	Out   int64 `json:"output_tokens"`
-	Total int64 `json:"total_tokens"`
+	In       int64 `json:"input_tokens"`
+	Read     int64 `json:"input_tokens_cache_read"`
+	Wrote    int64 `json:"input_tokens_cache_write"`
+	Out      int64 `json:"output_tokens"`
+	Thinking int64 `json:"reasoning_tokens"`
+	Total    int64 `json:"total_tokens"`
+}
+
+// billed are the tokens that were read and written. What is in the total only was read from a cache or written to one, or it is thinking,
+// which Google's models have beside their output tokens and others among them.
+func (u inspectUsage) billed() (in, out int64) {
+	out = u.Out + max(0, min(u.Thinking, u.Total-u.In-u.Read-u.Wrote-u.Out))
+	return max(u.In, u.Total-out), out
 }
 
 type inspectSample struct {
@@ -218,7 +228,7 @@ func (s inspectSample) row(h inspectHeader, o Options) (Row, error) {
 		usage = &all
 	}
 	if usage != nil {
-		r.In, r.Out = max(usage.In, usage.Total-usage.Out), usage.Out // what was read from a cache is in the total only
+		r.In, r.Out = usage.billed()
 	}
 	if len(s.Scores) == 1 { // of several nobody knows which one counts
 		for _, score := range s.Scores {
@@ -249,6 +259,8 @@ func judged(raw json.RawMessage, from float64) *bool {
 	var right bool
 	var number float64
 	switch text, ok := textOf(raw); {
+	case string(raw) == "null":
+		return nil
 	case json.Unmarshal(raw, &right) == nil:
 	case json.Unmarshal(raw, &number) == nil:
 		right = number >= from
