@@ -146,7 +146,11 @@ func (a *Asker) grant(flying context.Context, f *flight, why error, cut func()) 
 	for {
 		select {
 		case <-said.C:
-			o.Log.Warn("requests in flight may finish; Ctrl-C again drops them", "requests", f.n.Load(), "at most", o.Grace)
+			text, more := "requests in flight may finish; Ctrl-C again drops them", []any{"requests", f.n.Load(), "at most", o.Grace}
+			if !errors.Is(why, context.Canceled) {
+				text, more = "nothing more is sent, and requests in flight may finish; Ctrl-C twice drops them", append(more, "why", why)
+			}
+			o.Log.Warn(text, more...)
 		case <-late.C:
 			return
 		case <-o.Cut:
