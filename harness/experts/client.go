@@ -378,6 +378,8 @@ func (h *HTTP) advice(e *expert, t *trouble) string {
 		return "set limit_field: max_completion_tokens of the expert in the pool file"
 	case t.class == Refused && has("maximum context length", "context window", "max_model_len"):
 		return fmt.Sprintf("start the server with a larger --max-model-len, or lower the expert's max_tokens (%d)", e.MaxTokens)
+	case t.class == Refused && has("max_tokens", "max_completion_tokens") && has("too large", "at most", "valid range"):
+		return fmt.Sprintf("lower the expert's max_tokens (%d) in the pool file", e.MaxTokens)
 	case t.class == Refused && has("unrecognized", "unsupported", "not supported", "unknown", "extra inputs", "not permitted") && has("temperature", "top_p", "top_k", "min_p", "seed"):
 		return "name what the server refuses in leave_out of the pool file's sampling, or of the expert's"
 	}

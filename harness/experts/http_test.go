@@ -152,6 +152,7 @@ func TestFailuresAreOneClearSentence(t *testing.T) {
 		"a wrong path":           {404, `{"detail":"Not Found"}`, 1, "answered 404 Not Found: Not Found", Model, false, ErrUnknownExpert},
 		"a missing key":          {401, `{"error":"Unauthorized"}`, 1, "401 Unauthorized: Unauthorized: set ENTROROUTER_API_KEY to a key of this server", Key, false, ErrMisconfigured},
 		"too long a prompt":      {400, `{"error":{"message":"This model's maximum context length is 9"}}`, 1, "larger --max-model-len, or lower the expert's max_tokens (100)", Refused, true, ErrRefused},
+		"too long an answer":     {400, `{"error":{"message":"max_tokens is too large: 100. This model supports at most 64 completion tokens, whereas you provided 100."}}`, 1, "whereas you provided 100.: lower the expert's max_tokens (100) in the pool file", Refused, true, ErrRefused},
 		"a body too large":       {413, "", 1, "413 Request Entity Too Large", Refused, true, ErrRefused},
 		"a server that fails":    {500, "", 4, "500 Internal Server Error, and so or otherwise in each of 4 tries", Unavailable, true, ErrUnavailable},
 		"text that is not JSON":  {200, "<html>welcome</html>", 3, "is not what an OpenAI-compatible server sends", Protocol, true, nil},
