@@ -320,8 +320,8 @@ func (r *Run) judged(m spec.Method, p part) (j Judged, why string, err error) {
 }
 
 // settings are the routers that a row stands for: of protocol folds a row with a knob spends without limit at its own operating
-// point, and what it does for a part of the dollars is on its curve. Below what the cheapest expert costs, in percent of the dearest, a curve
-// leaves questions without an answer, which no router does.
+// point, and what it does for a part of the dollars that is less is on its curve. Below what the cheapest expert costs, in percent of the
+// dearest, a curve leaves questions without an answer, which no router does.
 func (j Judged) settings(m spec.Method, cheapest float64) []Judged {
 	if methods.Policy(m.Name) || !methods.Knob(m.Name) {
 		return []Judged{j}
@@ -329,6 +329,9 @@ func (j Judged) settings(m spec.Method, cheapest float64) []Judged {
 	var all []Judged
 	for _, percent := range units.Budgets() {
 		share := float64(percent)
+		if share >= j.Share.Number { // it spends no more than it does without limit
+			return append(all, j)
+		}
 		gain, ok := j.line.Value(fmt.Sprintf(units.GainAt, percent))
 		accuracy, also := j.line.Value(fmt.Sprintf(units.QualityAt, percent))
 		if ok && also && gain.Bounded && accuracy.Bounded && share >= cheapest {

@@ -194,21 +194,25 @@ func TestAModelThatCostsMoreThanTheDearestIsNamed(t *testing.T) {
 	}
 }
 
-// For less than the cheapest expert costs some questions would have no answer, so no router spends that.
-func TestABudgetBelowTheCheapestExpertIsNoRouter(t *testing.T) {
+// For less than the cheapest expert costs some questions would have no answer, so no router spends that; and none spends more than it does
+// without limit.
+func TestABudgetIsARouterWhereItIsSpent(t *testing.T) {
 	var values []metrics.Value
 	for _, percent := range units.Budgets() {
 		values = append(values, metrics.Rounded(1, fmt.Sprintf(units.GainAt, percent), 3).Within(0, 2), metrics.Rounded(50, fmt.Sprintf(units.QualityAt, percent), 3).Within(40, 106))
 	}
 	row := Judged{Label: "Logistic", line: metrics.Measurement{Name: "Route", Values: values}}
 	for _, c := range []struct {
-		cheapest float64
-		want     string
+		cheapest, unlimited float64
+		want                string
 	}{
-		{25, "Logistic at 25%, Logistic at 50%, Logistic at 75%"},
-		{26, "Logistic at 50%, Logistic at 75%"},
-		{76, "Logistic"},
+		{25, 120, "Logistic at 25%, Logistic at 50%, Logistic at 75%"},
+		{26, 120, "Logistic at 50%, Logistic at 75%"},
+		{76, 120, "Logistic"},
+		{10, 62, "Logistic at 25%, Logistic at 50%, Logistic"},
+		{10, 10, "Logistic"},
 	} {
+		row.Share.Number = c.unlimited
 		var labels []string
 		for _, j := range row.settings(spec.Method{Name: "logistic"}, c.cheapest) {
 			labels = append(labels, j.Label)
@@ -217,7 +221,7 @@ func TestABudgetBelowTheCheapestExpertIsNoRouter(t *testing.T) {
 			}
 		}
 		if got := strings.Join(labels, ", "); got != c.want {
-			t.Errorf("the cheapest expert costs %g%%: %s, want %s", c.cheapest, got, c.want)
+			t.Errorf("the cheapest expert costs %g%%, and the row without limit %g%%: %s, want %s", c.cheapest, c.unlimited, got, c.want)
 		}
 	}
 }
