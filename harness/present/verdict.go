@@ -179,6 +179,9 @@ func (v Verdict) Price() string {
 
 // lines writes what every row gets and costs.
 func (v Verdict) lines(b *strings.Builder) {
+	if len(v.experts) == 0 { // nothing can be said
+		return
+	}
 	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	defer t.Flush()
 	dollars := slices.ContainsFunc(v.experts, func(j Judged) bool { return j.Dollars != Range{} })

@@ -154,6 +154,10 @@ func TestAVerdictNeedsGains(t *testing.T) {
 	if got, want := said(t, "verdict", ofVerdict{r.words(), v}), "Whether a router pays cannot be said: the strongest expert cost nothing."; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	var lines strings.Builder
+	if v.lines(&lines); lines.String() != "" {
+		t.Errorf("a table without a row: %q", lines.String())
+	}
 }
 
 // Where trainings make an interval wide more questions would not help, and more trainings do.
@@ -184,7 +188,7 @@ func TestAModelThatCostsMoreThanTheDearestIsNamed(t *testing.T) {
 		Pools:      []spec.Pool{{Name: "mine", Kind: "recorded", Recorded: &spec.Recorded{}}},
 		Experiment: spec.Experiment{Protocol: "folds", Evaluate: spec.Evaluate{Confidence: 0.95}, Folds: spec.Folds{Seeds: []uint64{0}}},
 	}}
-	want := "thinker costs more a question than plain, whose output tokens have the highest price and which is therefore called the dearest: a budget is a part of what plain costs.\n"
+	want := "thinker costs more a question than plain, which is called the dearest since no output tokens have a higher price: a budget is a part of what plain costs.\n"
 	for low, names := range map[float64]bool{99: false, 101: true} {
 		v := Verdict{Questions: 10, Routers: 1, Finding: TooFew, Dearest: "plain"}
 		v.Dearer = dearer([]Judged{{Share: Range{100, 100, 100}}, {Share: Range{110, low, 120}}}, []string{"plain", "thinker"})
