@@ -307,14 +307,6 @@ func (h *HTTP) pause(ctx context.Context, e *expert, s *server, t *trouble, trie
 	}
 }
 
-// tens says whether a number is 1, 10, 100 and so on.
-func tens(n int) bool {
-	for n > 1 && n%10 == 0 {
-		n /= 10
-	}
-	return n == 1
-}
-
 // failure is the error of a request that has no answer. If every request to the expert fails alike it wraps
 // ErrMisconfigured.
 func (h *HTTP) failure(e *expert, s *server, t *trouble) error {

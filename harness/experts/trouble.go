@@ -225,6 +225,14 @@ func line(text, key string) string {
 	return text
 }
 
+// tens says whether a number is 1, 10, 100 and so on.
+func tens(n int) bool {
+	for n > 1 && n%10 == 0 {
+		n /= 10
+	}
+	return n == 1
+}
+
 // told is a sentence that says everything, and what kinds of errors it is.
 type told struct {
 	text  string

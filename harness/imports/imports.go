@@ -139,7 +139,9 @@ func (c *collector) add(r Row) error {
 	if r.Response != nil {
 		a.Chars, a.Text = utf8.RuneCountInString(*r.Response), seed.Hash(*r.Response)
 	}
-	c.log.After += bit(r.After)
+	if r.After {
+		c.log.After++
+	}
 	if err := c.tokens(&a, r); err != nil {
 		return wrong("%w", err)
 	}

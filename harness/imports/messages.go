@@ -43,11 +43,8 @@ func said(messages []message) string {
 
 // after says whether the user said more than what is said last.
 func after(messages []message) bool {
-	n := 0
-	for _, m := range messages {
-		n += bit(m.Role == "user")
-	}
-	return n > 1
+	first := slices.IndexFunc(messages, func(m message) bool { return m.Role == "user" })
+	return first >= 0 && slices.ContainsFunc(messages[first+1:], func(m message) bool { return m.Role == "user" })
 }
 
 // instructions is what is said for the user, before or between.

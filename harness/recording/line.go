@@ -203,6 +203,9 @@ func readKey[T any](fields map[string]json.RawMessage, key string, into *T) (boo
 	return true, nil
 }
 
+// Whole is the benchmark of questions that name none.
+const Whole = "all"
+
 // query reads a line as a query and says whether the format wants it.
 func (l lineFormat) query(line []byte) (q Query, chosen bool, err error) {
 	fields, raw, err := l.fields(line)

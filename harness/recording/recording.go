@@ -17,9 +17,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// Whole is the benchmark of questions that name none.
-const Whole = "all"
-
 // Table is a table of outcomes that were measured elsewhere: one graded completion, or several, of each model to each question.
 //
 // It is read from two files of one JSON object per line, plain or (with a name ending in .gz) compressed, which anybody
