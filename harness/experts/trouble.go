@@ -156,18 +156,16 @@ func usedUp(body []byte) bool {
 		func(name string) bool { return name == code || name == kind })
 }
 
-// named returns the code and the type of an error body, empty where it has none.
+// named returns the code and the type of an error body; of one that has none they are no name.
 func named(body []byte) (code, kind string) {
 	var e struct {
 		Error struct {
-			Code any    `json:"code"`
-			Type string `json:"type"`
+			Code any `json:"code"`
+			Type any `json:"type"`
 		} `json:"error"`
 	}
-	if json.Unmarshal(body, &e) != nil || e.Error.Code == nil {
-		return "", e.Error.Type
-	}
-	return fmt.Sprint(e.Error.Code), e.Error.Type
+	json.Unmarshal(body, &e)
+	return fmt.Sprint(e.Error.Code), fmt.Sprint(e.Error.Type)
 }
 
 // said returns the message of an error body, which servers write in at least five ways.

@@ -83,7 +83,7 @@ func eachLine(name string, data []byte, use func(at string, line []byte) error) 
 		return err
 	}
 	n := 0
-	for line := range bytes.Lines(data) {
+	for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
 		n++
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue

@@ -197,6 +197,8 @@ func TestFormatsAreRead(t *testing.T) {
 			`all-ID "a" ["0"] [] | x | true 5/2 `, `all-ID "a" ["0"] [] | y | false 5/2 `}, nil},
 		"messages in the place of a question": {"jsonl", Options{Keys: map[string]string{"problem": "asked.messages", "gold": "golds"}}, []File{file("a.jsonl", `{"asked": {"messages": [{"role": "system", "content": "Add."}, {"role": "user", "content": [{"type": "text", "text": "What is 1 + 1?"}]}]}, "golds": ["2", "two"], "model": "m", "correct": true, "prompt_tokens": 1, "output_tokens": 2}`)}, []string{
 			`all-ID "What is 1 + 1?" ["2" "two"] [] | m | true 1/2 `}, nil},
+		"lines of Windows": {"jsonl", Options{}, []File{file("a.jsonl", "\ufeff"+`{"problem": "a", "model": "m", "correct": true, "prompt_tokens": 1, "output_tokens": 2}`+"\r\n")}, []string{
+			`all-ID "a" [] [] | m | true 1/2 `}, nil},
 		"a model that its file names": {"jsonl", Options{Keys: map[string]string{"problem": "q.text", "model": "nobody"}}, []File{file("logs/gpt-4.1.jsonl.gz", objects)}, []string{
 			`all-ID "What is 1 + 1?" ["A"] [2 3] | gpt-4.1 | false 1/2 `}, nil},
 	} {

@@ -13,6 +13,7 @@ import (
 	"maps"
 	"math"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -144,11 +145,14 @@ func answered(model string, keys map[string]string, cell func(key string) (strin
 	return false
 }
 
+// valueNaN is what Python writes for a number that is none.
+var valueNaN = regexp.MustCompile(`[:,\[]\s*NaN\s*[,}\]]`)
+
 func jsonRows(f File, data []byte, o Options, add func(Row) error) error {
 	first, named := "", false // where the first line is, and whether it says which model answered
 	return eachLine(f.Name, data, func(at string, line []byte) error {
 		if !gjson.ValidBytes(line) || line[0] != '{' {
-			if bytes.Contains(line, []byte("NaN")) {
+			if valueNaN.Match(line) {
 				return errors.New("not a JSON object, which has no NaN: write null")
 			}
 			if line[0] == '[' {
