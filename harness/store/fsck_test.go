@@ -99,7 +99,7 @@ func TestASoundFileHasNoFaults(t *testing.T) {
 	}
 	defer db.Close()
 	f, err := db.Check(t.Context())
-	if err != nil || f.Faults != nil || f.Rollouts != 80 || f.Attempts != 82 || !slices.Equal(f.Notes, []string{"1 attempts have no end: they cost at most 0.500000 dollars together"}) {
+	if err != nil || f.Faults != nil || f.Rollouts != 80 || f.Attempts != 82 || !slices.Equal(f.Notes, []string{"attempts without an end: 1, which cost at most 0.500000 dollars together"}) {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
