@@ -131,6 +131,10 @@ func (c *collector) add(r Row) error {
 	case !utf8.ValidString(r.Problem):
 		return wrong("the question is not UTF-8")
 	}
+	switch strings.ToLower(r.Finish) {
+	case "max_tokens", "max_output_tokens", "model_length": // as Anthropic and Google, and inspect_ai, say it
+		r.Finish = "length"
+	}
 	q, err := c.question(r)
 	if err != nil {
 		return wrong("%w", err)

@@ -199,6 +199,8 @@ func TestFormatsAreRead(t *testing.T) {
 			`all-ID "What is 1 + 1?" ["2" "two"] [] | m | true 1/2 `}, nil},
 		"lines of Windows": {"jsonl", Options{}, []File{file("a.jsonl", "\ufeff"+`{"problem": "a", "model": "m", "correct": true, "prompt_tokens": 1, "output_tokens": 2}`+"\r\n")}, []string{
 			`all-ID "a" [] [] | m | true 1/2 `}, nil},
+		"limits of other services": {"csv", Options{}, []File{file("a.csv", "problem,model,correct,prompt_tokens,output_tokens,finish\na,m,1,1,2,max_tokens\nb,m,1,1,2,MAX_TOKENS\nc,m,1,1,2,end_turn\n")}, []string{
+			`all-ID "a" [] [] | m | false 1/2 length`, `all-ID "b" [] [] | m | false 1/2 length`, `all-ID "c" [] [] | m | true 1/2 end_turn`}, nil},
 		"a model that its file names": {"jsonl", Options{Keys: map[string]string{"problem": "q.text", "model": "nobody"}}, []File{file("logs/gpt-4.1.jsonl.gz", objects)}, []string{
 			`all-ID "What is 1 + 1?" ["A"] [2 3] | gpt-4.1 | false 1/2 `}, nil},
 	} {

@@ -215,13 +215,7 @@ func (s inspectSample) row(h inspectHeader, o Options) (Row, error) {
 	maps.Copy(r.Settings, h.Plan.Config.all())
 	if len(s.Output.Choices) > 0 {
 		text := content(s.Output.Choices[0].Message.Content)
-		r.Response = &text
-		switch s.Output.Choices[0].Stop {
-		case "max_tokens", "model_length":
-			r.Finish = "length"
-		default:
-			r.Finish = s.Output.Choices[0].Stop
-		}
+		r.Response, r.Finish = &text, s.Output.Choices[0].Stop
 	}
 	usage := s.Output.Usage
 	if all, ok := s.Usage[h.Eval.Model]; ok { // every call of the sample, not the last one only
