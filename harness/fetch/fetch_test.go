@@ -201,7 +201,7 @@ func TestTheDataFolderIsUsedFirst(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, want string }{
 		"other bytes":      {"sums.jsonl", lines1 + "\n", `^sums: .*sums\.jsonl has sha256 .*, but benchmarks\.yaml says .*; move it away to fetch it again`},
 		"no compression":   {"sums.jsonl.gz", lines1, `^sums: .*sums\.jsonl\.gz: cannot be read: gzip: invalid header`},
-		"too few rows":     {"hard.jsonl", lines1, `^hard: .*hard\.jsonl: has 2 problems, but benchmark "hard" asks for 3`},
+		"too few rows":     {"hard.jsonl", lines1, `^hard: .*hard\.jsonl: benchmark "hard" asks for 3 problems, and it has fewer, 2`},
 		"no problem lines": {"hard.jsonl", "<html>", `^hard: .*hard\.jsonl:1: not a problem in JSON`},
 	} {
 		t.Run(name, func(t *testing.T) {
