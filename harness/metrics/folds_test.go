@@ -172,25 +172,77 @@ func TestALeadIsOverTheBestCoinWithTheFixedExperts(t *testing.T) {
 	}
 }
 
-// A coin is chosen on the sample; under other weights it is read at the router's cost there, on the line through its two ends.
-func TestACoinKeepsItsEnds(t *testing.T) {
+// A coin is chosen on the sample: under other weights its ends move, and its share and what more money is worth there stay.
+func TestACoinKeepsItsShare(t *testing.T) {
 	points := []Point{{1, 0.2}, {10, 0.8}, {4, 0.1}}
 	c := BestCoin(points, 4)
-	if c != (Coin{0, 1}) {
+	if c.Edge != (Edge{0, 1}) {
 		t.Fatalf("%+v", c)
 	}
+	near(t, "share", c.Share, 1./3, 1e-12)
+	near(t, "slope", c.Slope, 0.6/9, 1e-12)
+	near(t, "on the sample", c.At(4, func(i int) Point { return points[i] }), 0.4, 1e-12)
 	moved := []Point{{2, 0.3}, {8, 0.9}, {4, 5}}
-	near(t, "moved", c.At(5, func(i int) Point { return moved[i] }), 0.6, 1e-12)
-	near(t, "past its end", c.At(9, func(i int) Point { return moved[i] }), 1, 1e-12)
-	near(t, "ends that cost the same", c.At(9, func(i int) Point { return Point{3, float64(i)} }), 1, 1e-12)
-	// Two settings that differ on questions which a resample leaves out come to the same, but for the rounding of their sums.
-	near(t, "ends that are the same but for rounding", c.At(0.5, func(i int) Point { return []Point{{0.3, 50}, {math.Nextafter(0.3, 1), math.Nextafter(50, 100)}}[i] }), 50, 1e-12)
-	if c := BestCoin(points, 0.5); c != (Coin{-1, 0}) {
+	near(t, "at the cost of the mixture", c.At(4, func(i int) Point { return moved[i] }), 0.5, 1e-12)
+	near(t, "dearer than it", c.At(5.5, func(i int) Point { return moved[i] }), 0.6, 1e-12)
+	// Left of the cheapest there is no answer to mix it with, right of the dearest more money is worth nothing.
+	c = BestCoin(points, 0.5)
+	if c.Edge != (Edge{-1, 0}) {
 		t.Errorf("left of the cheapest: %+v", c)
 	}
-	if c := BestCoin(points, 10); c != (Coin{1, 1}) {
+	near(t, "left of the cheapest", c.At(1.2, func(i int) Point { return moved[i] }), 0.3/2+0.2*0.2, 1e-12)
+	c = BestCoin(points, 10)
+	if c.Edge != (Edge{1, 1}) {
 		t.Errorf("at the dearest: %+v", c)
 	}
+	near(t, "past the dearest", c.At(11, func(i int) Point { return moved[i] }), 0.9, 1e-12)
+}
+
+// Two settings of a knob cost nearly the same, and a resample moves them past each other: the line through them has any slope then, and a
+// router that has moved with them stays about where it was.
+func TestACoinBetweenEndsThatCostTheSameStays(t *testing.T) {
+	sample := []Point{{1, 0.5}, {2, 0.7}, {2.01, 0.7005}, {4, 0.75}}
+	c := BestCoin(sample, 2.005)
+	if c.Edge != (Edge{1, 2}) {
+		t.Fatalf("%+v", c)
+	}
+	near(t, "slope", c.Slope, 0.05, 1e-9)
+	for _, gap := range []float64{0.01, 1e-9, 0, -0.02} {
+		moved := []Point{{1, 0.5}, {2.1, 0.71}, {2.1 + gap, 0.709}, {4, 0.75}}
+		near(t, "moved", c.At(2.2, func(i int) Point { return moved[i] }), 0.7145, 1e-3)
+	}
+}
+
+// What a coin gets is, to the first order, the line through both ends at the cost asked for: they differ by the square of how far all has moved.
+// Intervals of both are then the same where ends stand apart.
+func TestACoinIsTheLineToTheFirstOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := func(name string, from, to float64) float64 { return rapid.Float64Range(from, to).Draw(t, name) }
+		ends := []Point{{in("cost a", 1, 2), in("quality a", 0.1, 0.4)}, {in("cost b", 4, 6), in("quality b", 0.5, 0.9)}}
+		share := in("share", 0, 0.99)
+		cost := ends[0].Cost + share*(ends[1].Cost-ends[0].Cost)
+		c := BestCoin(ends, cost)
+		var by [2]Point
+		for i := range by {
+			by[i] = Point{in("moves cost", -0.5, 0.5), in("moves quality", -0.1, 0.1)}
+		}
+		more := in("moves the router", -0.5, 0.5)
+		off := func(h float64) float64 {
+			var m [2]Point
+			for i := range m {
+				m[i] = Point{ends[i].Cost + h*by[i].Cost, ends[i].Quality + h*by[i].Quality}
+			}
+			at := cost + h*more
+			line := m[0].Quality + (m[1].Quality-m[0].Quality)*(at-m[0].Cost)/(m[1].Cost-m[0].Cost)
+			return math.Abs(c.At(at, func(i int) Point { return m[i] }) - line)
+		}
+		// By (slope there - slope) x (cost - cost of the mixture there): at most (0.2 + 0.4 x 1) h / 1.9 of a slope, by h.
+		for _, h := range []float64{0.001, 0.01, 0.1} {
+			if d := off(h); d > h*h/3+1e-12 {
+				t.Errorf("moved by %g they differ by %g", h, d)
+			}
+		}
+	})
 }
 
 // A row that is on the hull of itself and the experts leads over itself by nothing, whatever is drawn, and nothing chosen from the other side

@@ -110,14 +110,22 @@ func (h Hull) Shares(cost float64) []float64 {
 // Gain returns how far p lies above the hull at its own cost, in units of quality: the hull gain.
 func (h Hull) Gain(p Point) float64 { return p.Quality - h.At(p.Cost) }
 
-// Coin is a mixture of two of several points, by their places in a list; of one where both are the same.
-type Coin struct{ Cheaper, Dearer int }
+// Edge is two of several points, by their places in a list: those of an edge of their hull. Both are the same right of the dearest vertex;
+// Cheaper is -1, no answer at all, left of the cheapest.
+type Edge struct{ Cheaper, Dearer int }
+
+// Coin is a mixture of two of several points, and what the hull gains there by more money.
+type Coin struct {
+	Edge
+	Share float64 // of the questions that go to the dearer, from 0 to 1
+	Slope float64 // of the hull, in quality for a unit of cost
+}
 
 // BestCoin returns the mixture that gets most for a cost. Left of the cheapest vertex of the hull it is that vertex mixed with no answer at
-// all (Cheaper is -1), right of the dearest it is the dearest. points must not be empty.
+// all, right of the dearest it is the dearest. points must not be empty.
 //
-// It is chosen once, on the sample as it is: resamples move the points and the share of each, and At reads the same mixture at the cost
-// that a router has there. Chosen anew in every resample, it would lie above the router by chance.
+// It is chosen once, on the sample as it is: resamples move the points, and At reads the same mixture. Chosen anew in every resample, it
+// would lie above the router by chance.
 func BestCoin(points []Point, cost float64) Coin {
 	vertices := Vertices(points)
 	hull := make(Hull, len(vertices))
@@ -126,29 +134,25 @@ func BestCoin(points []Point, cost float64) Coin {
 	}
 	switch i := hull.Edge(cost); i {
 	case 0:
-		return Coin{-1, vertices[0]}
+		return Coin{Edge{-1, vertices[0]}, max(cost, 0) / hull[0].Cost, hull[0].Quality / hull[0].Cost}
 	case len(hull):
-		return Coin{vertices[i-1], vertices[i-1]}
+		return Coin{Edge{vertices[i-1], vertices[i-1]}, 1, 0}
 	default:
-		return Coin{vertices[i-1], vertices[i]}
+		a, b := hull[i-1], hull[i]
+		return Coin{Edge{vertices[i-1], vertices[i]}, (cost - a.Cost) / (b.Cost - a.Cost), (b.Quality - a.Quality) / (b.Cost - a.Cost)}
 	}
 }
 
-// At returns what the mixture gets for a cost, where at returns the points of the list: the value of the line through both, which
-// goes on beyond them where a resample has moved the cost past one of them. Where both have come to cost the same it is the better.
+// At returns what the mixture gets for a cost, where at returns the points of the list. Where a resample has moved the cost of the mixture away
+// from it, the difference is worth what it is on the sample: to the first order that is the line through both ends as they are now, which has
+// no direction where they have come to cost nearly the same.
 func (c Coin) At(cost float64, at func(i int) Point) float64 {
-	b := at(c.Dearer)
-	if c.Cheaper == c.Dearer {
-		return b.Quality
-	}
-	a := Point{}
+	a, b := Point{}, at(c.Dearer)
 	if c.Cheaper >= 0 {
 		a = at(c.Cheaper)
 	}
-	if same(a.Cost, b.Cost) {
-		return max(a.Quality, b.Quality)
-	}
-	return a.Quality + (b.Quality-a.Quality)*(cost-a.Cost)/(b.Cost-a.Cost)
+	mixed := Point{Cost: a.Cost + c.Share*(b.Cost-a.Cost), Quality: a.Quality + c.Share*(b.Quality-a.Quality)}
+	return mixed.Quality + c.Slope*(cost-mixed.Cost)
 }
 
 // area returns the integral of the hull from a to b.

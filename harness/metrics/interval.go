@@ -13,26 +13,39 @@ import (
 // FewestQuestions is below what an interval over questions means little.
 const FewestQuestions = 30
 
-// Range is which values one question can have in a number that is a mean over questions. Where it is known, an interval counts
-// with questions that were not drawn: 30 questions that are all right do not say that the 31st is.
+// Range is which values a number can have: no interval reaches beyond them. Of a mean over questions it is which values one question can have, and
+// an interval counts with questions that were not drawn: 30 questions that are all right do not say that the 31st is.
 type Range int
 
 const (
-	Unbounded         Range = iota // not known, or the number is no mean over questions
-	Percent                        // 0 to 100, as an accuracy
-	PercentDifference              // -100 to 100, as a difference of two accuracies
+	Unbounded         Range = iota
+	Percent                 // 0 to 100, a mean over questions, as an accuracy
+	PercentDifference       // -100 to 100, a mean over questions, as a difference of two accuracies
+	NotNegative             // from 0, as a cost
+	UpToHundred             // to 100, as what is saved of a cost in percent
+	ZeroToOne               // as an AUC
+	ZeroToHundred           // as an accuracy where a curve comes to a cost
 )
 
 // ends are the least and the most that a value can be.
 func (r Range) ends() (least, most float64) {
 	switch r {
-	case Percent:
+	case Percent, ZeroToHundred:
 		return 0, 100
 	case PercentDifference:
 		return -100, 100
+	case NotNegative:
+		return 0, math.Inf(1)
+	case UpToHundred:
+		return math.Inf(-1), 100
+	case ZeroToOne:
+		return 0, 1
 	}
 	return math.Inf(-1), math.Inf(1)
 }
+
+// ofQuestions says whether the number is a mean over questions, each of which has a value of the range.
+func (r Range) ofQuestions() bool { return r == Percent || r == PercentDifference }
 
 // Evidence is what an interval is made of.
 type Evidence struct {
@@ -54,7 +67,7 @@ const unseen = 1. / 8
 // It combines two errors, each on its own side of x, by the root of the sum of squares:
 //
 //   - questions: the percentiles of the resamples, at the tails of Student's t of one degree of freedom less than there are
-//     questions (Hesterberg 2015). Of a number with a range it is Wilson's interval (1927) instead, at the number of
+//     questions (Hesterberg 2015). Of a mean over questions with a range it is Wilson's interval (1927) instead, at the number of
 //     independent answers that have the variance of the resamples, which never has the ends of a rate of 0 or 1 coincide.
 //   - trainings: Student's t of their mean (Mean.Half).
 //
@@ -66,10 +79,10 @@ func (e Evidence) Interval(x, confidence float64) (low, high float64, ok bool) {
 	tail := (1 - confidence) / 2
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(e.Questions - 1)}.Quantile(1 - tail)
 	least, most := e.Range.ends()
-	if e.Range == Unbounded {
-		low, high = percentiles(e.Samples, distuv.UnitNormal.CDF(-t))
-	} else {
+	if e.Range.ofQuestions() {
 		low, high = e.wilson(x, t)
+	} else {
+		low, high = percentiles(e.Samples, distuv.UnitNormal.CDF(-t))
 	}
 	if e.Trainings.DF > 0 {
 		half := e.Trainings.Half(tail)

@@ -37,6 +37,11 @@ func TestIntervalsByHand(t *testing.T) {
 		{"a difference of nothing", 0, Evidence{Samples: []float64{0, 0}, Questions: 30, Runs: 4, Range: PercentDifference}, 0.95,
 			-100 * 2.045229642 / math.Sqrt(4*900+2.045229642*2.045229642), 100 * 2.045229642 / math.Sqrt(4*900+2.045229642*2.045229642)},
 		{"no further than a rate can be", 99, Evidence{Samples: []float64{98, 99, 100}, Questions: 100, Range: Percent, Trainings: Mean{Variance: 4, DF: 3}}, 0.95, math.NaN(), 100},
+		// Half of what trainings add is 2.91998558 times 0.7, more than 2; on the other side it is joined with 1.8.
+		{"a cost is not negative", 2, Evidence{Samples: []float64{4, 1, 3, 2, 0}, Questions: many, Range: NotNegative, Trainings: Mean{Variance: 0.49, DF: 2}}, 0.9, 0, 2 + math.Hypot(1.8, 2.91998558*0.7)},
+		{"no more than all of a cost is saved", 98, Evidence{Samples: []float64{96, 99, 97, 98, 100}, Questions: many, Range: UpToHundred, Trainings: Mean{Variance: 0.49, DF: 2}}, 0.9, 98 - math.Hypot(1.8, 2.91998558*0.7), 100},
+		{"an AUC", 0.5, Evidence{Samples: []float64{0.4, 0.5, 0.6}, Questions: many, Range: ZeroToOne, Trainings: Mean{Variance: 1, DF: 2}}, 0.9, 0, 1},
+		{"an accuracy of a curve", 50, Evidence{Samples: []float64{49, 50, 51}, Questions: many, Range: ZeroToHundred, Trainings: Mean{Variance: 900, DF: 2}}, 0.9, 0, 100},
 	} {
 		low, high, ok := c.e.Interval(c.x, c.confidence)
 		if !ok {

@@ -33,7 +33,7 @@ const (
 	expectedVersion = 1
 	fitVersion      = 5
 	matchVersion    = 2
-	measureVersion  = 14
+	measureVersion  = 15
 )
 
 // fitting is what the fits of a pool share under either protocol.

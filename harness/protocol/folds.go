@@ -31,7 +31,7 @@ import (
 
 const (
 	crossFitVersion     = 3
-	foldsMeasureVersion = 8
+	foldsMeasureVersion = 9
 	recordingVersion    = 1
 )
 

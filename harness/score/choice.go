@@ -205,21 +205,21 @@ var choiceStatistics = slices.Concat(about(choices.decided, []Statistic[choices]
 	{Unit: units.Regret, Decimals: 3, For: func(c choices) bool { return c.price > 0 }, Of: func(c choices) float64 { return dot(c.u, c.regret) }},
 	{Unit: units.RegretPrice, Decimals: 3, Whole: true, For: func(c choices) bool { return c.price > 0 }, Of: func(c choices) float64 { return c.price * c.strongest.Cost }},
 	{Unit: units.CostRegret, Decimals: 3, For: choices.knowsBest, Without: neverBothRight, Of: func(c choices) float64 { return c.over(c.costRegret) }},
-	{Unit: units.QueryEntropy, Decimals: 4, For: func(c choices) bool { return !c.row.Own }, Of: func(c choices) float64 {
+	{Unit: units.QueryEntropy, Decimals: 4, Range: metrics.NotNegative, For: func(c choices) bool { return !c.row.Own }, Of: func(c choices) float64 {
 		if c.surprise == nil {
 			return 0
 		}
 		return dot(c.u, c.surprise)
 	}},
-	{Unit: units.Entropy, Decimals: 4, Of: func(c choices) float64 { return c.entropy }},
-	{Unit: units.Information, Decimals: 4, For: choices.knowsBest, Of: func(c choices) float64 { return c.information }},
-	{Unit: units.AUC, Decimals: 4, For: choices.hasScore, Without: "the cheapest expert is right on every question or on none", Of: func(c choices) float64 {
+	{Unit: units.Entropy, Decimals: 4, Range: metrics.NotNegative, Of: func(c choices) float64 { return c.entropy }},
+	{Unit: units.Information, Decimals: 4, Range: metrics.NotNegative, For: choices.knowsBest, Of: func(c choices) float64 { return c.information }},
+	{Unit: units.AUC, Decimals: 4, Range: metrics.ZeroToOne, For: choices.hasScore, Without: "the cheapest expert is right on every question or on none", Of: func(c choices) float64 {
 		return c.scored(func(s *score) float64 { return s.ranking.AUC(c.right, c.u) })
 	}},
-	{Unit: units.ECE, Decimals: 4, For: choices.hasProbability, Of: func(c choices) float64 {
+	{Unit: units.ECE, Decimals: 4, Range: metrics.ZeroToOne, For: choices.hasProbability, Of: func(c choices) float64 {
 		return c.scored(func(s *score) float64 { return metrics.ECE(s.probability, c.right, c.u, calibrationBins) })
 	}},
-	{Unit: units.Brier, Decimals: 4, For: choices.hasProbability, Of: func(c choices) float64 {
+	{Unit: units.Brier, Decimals: 4, Range: metrics.ZeroToOne, For: choices.hasProbability, Of: func(c choices) float64 {
 		return c.scored(func(s *score) float64 { return metrics.Brier(s.probability, c.right, c.u) })
 	}},
 }), about(choices.alongKnob, curveStatistics))
@@ -272,18 +272,18 @@ func (c choices) hull() (hull metrics.Hull) {
 const sameQuality = "the strongest expert is no better than the cheapest"
 
 var curveStatistics = slices.Concat([]Statistic[choices]{
-	{Unit: units.AIQ, Decimals: 3, Without: sameCost, Of: func(c choices) float64 {
+	{Unit: units.AIQ, Decimals: 3, Range: metrics.ZeroToHundred, Without: sameCost, Of: func(c choices) float64 {
 		return c.along(func(at []metrics.Point) float64 { return metrics.AIQ(at, c.weak().Cost, c.strong().Cost) })
 	}},
 }, gains(choices.alongKnob), []Statistic[choices]{
 	{Unit: units.APGR, Decimals: 4, Without: sameQuality, Of: func(c choices) float64 {
 		return c.along(func(at []metrics.Point) float64 { return metrics.APGR(at, c.weak(), c.strong()) })
 	}},
-	{Unit: units.AUDC, Decimals: 3, Without: sameCost, Of: func(c choices) float64 {
+	{Unit: units.AUDC, Decimals: 3, Range: metrics.ZeroToHundred, Without: sameCost, Of: func(c choices) float64 {
 		return c.along(func(at []metrics.Point) float64 { return metrics.AUDC(at, c.weak(), c.strong()) })
 	}},
 }, cptStatistics(), []Statistic[choices]{
-	{Unit: units.QNC, Decimals: 2, Without: "no setting is as good as the strongest expert", Of: func(c choices) float64 {
+	{Unit: units.QNC, Decimals: 2, Range: metrics.NotNegative, Without: "no setting is as good as the strongest expert", Of: func(c choices) float64 {
 		return c.along(func(at []metrics.Point) float64 { return 100 * metrics.QNC(at, c.strong()) })
 	}},
 	{Unit: units.Peak, Decimals: 3, Whole: true, Of: func(c choices) float64 { return c.along(metrics.Peak) }},
@@ -292,7 +292,7 @@ var curveStatistics = slices.Concat([]Statistic[choices]{
 func cptStatistics() (list []Statistic[choices]) {
 	for _, level := range units.Levels() {
 		list = append(list, Statistic[choices]{
-			Unit: fmt.Sprintf(units.CPT, level), Decimals: 2, Without: fmt.Sprintf("no setting reaches %d%% of the way from the cheapest expert to the strongest", level),
+			Unit: fmt.Sprintf(units.CPT, level), Decimals: 2, Range: metrics.ZeroToHundred, Without: fmt.Sprintf("no setting reaches %d%% of the way from the cheapest expert to the strongest", level),
 			Of: func(c choices) float64 {
 				return c.along(func(at []metrics.Point) float64 {
 					return 100 * metrics.CPT(at, c.weak(), c.strong(), float64(level)/100)

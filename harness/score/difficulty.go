@@ -62,7 +62,7 @@ func (g group) trainings() (out []group) {
 func (g group) spread(each []float64) metrics.Mean { return metrics.MeanOf(each) }
 
 var difficultyStatistics = []Statistic[group]{
-	{Unit: metrics.USDPerQuery, Decimals: 8, For: group.ofRow, Of: group.value},
+	{Unit: metrics.USDPerQuery, Decimals: 8, Range: metrics.NotNegative, For: group.ofRow, Of: group.value},
 	{Unit: metrics.Questions, Whole: true, For: group.ofRow, Of: func(g group) float64 { return g.size }},
 	{Unit: units.Share, Decimals: 2, Range: metrics.Percent, For: group.ofExpert, Of: group.value},
 }

@@ -39,8 +39,8 @@ func entriesOf[V standing[V]]() entries[V] {
 	comparedInAll := func(v V) bool { return v.compared() && v.overall() }
 	return entries[V]{
 		accuracy:     Statistic[V]{Unit: metrics.Accuracy, Decimals: 3, Range: metrics.Percent, For: V.ofRow, Of: V.accuracy},
-		dollars:      Statistic[V]{Unit: metrics.USDPerQuery, Decimals: 8, For: inAll, Of: V.dollars},
-		costShare:    Statistic[V]{Unit: units.CostShare, Decimals: 3, For: inAll, Without: nothingPaid, Of: V.costShare},
+		dollars:      Statistic[V]{Unit: metrics.USDPerQuery, Decimals: 8, Range: metrics.NotNegative, For: inAll, Of: V.dollars},
+		costShare:    Statistic[V]{Unit: units.CostShare, Decimals: 3, Range: metrics.NotNegative, For: inAll, Without: nothingPaid, Of: V.costShare},
 		hullGain:     Statistic[V]{Unit: units.HullGain, Decimals: 3, For: inAll, Without: nothingPaid, Of: V.gain},
 		routerTokens: Statistic[V]{Unit: units.RouterTokens, Decimals: 1, Whole: true, For: V.reads, Of: V.itsTokens},
 		questions:    Statistic[V]{Unit: metrics.Questions, Whole: true, For: V.ofRow, Of: func(v V) float64 { n, _ := v.asked(); return float64(n) }},

@@ -74,10 +74,10 @@ const (
 
 // predictionStatistics has the calibration error without an interval: it is a sum of absolute values, to which resampling adds.
 var predictionStatistics = []Statistic[forecasts]{
-	{Unit: units.LogLoss, Decimals: 4, Without: certain, Of: func(v forecasts) float64 { return v.loss(v.of) }},
+	{Unit: units.LogLoss, Decimals: 4, Range: metrics.NotNegative, Without: certain, Of: func(v forecasts) float64 { return v.loss(v.of) }},
 	{Unit: units.LogLossDifference, Decimals: 4, Without: certain, For: func(v forecasts) bool { return v.reference != nil },
 		Of: func(v forecasts) float64 { return v.loss(v.of) - v.loss(v.reference) }},
-	{Unit: units.AUC, Decimals: 4, Without: oneOfEach, Of: func(v forecasts) float64 {
+	{Unit: units.AUC, Decimals: 4, Range: metrics.ZeroToOne, Without: oneOfEach, Of: func(v forecasts) float64 {
 		return v.over(v.of, func(f forecast) float64 { return f.ranking.AUC(v.right, v.weights) })
 	}},
 	{Unit: units.ECE, Decimals: 4, Whole: true, Of: func(v forecasts) float64 {

@@ -68,10 +68,10 @@ func (w *weighed) rival(o offer, cost float64) rival {
 		}
 		return len(r.ends) - 1
 	}
-	r.coin = metrics.Coin{Cheaper: name(coin.Cheaper), Dearer: coin.Dearer}
-	if coin.Cheaper == coin.Dearer {
-		r.coin.Dearer = r.coin.Cheaper
-	} else {
+	r.coin = coin
+	r.coin.Cheaper = name(coin.Cheaper)
+	r.coin.Dearer = r.coin.Cheaper
+	if coin.Cheaper != coin.Dearer {
 		r.coin.Dearer = name(coin.Dearer)
 	}
 	return r
@@ -152,10 +152,10 @@ func (w *weighed) duel(row, reference *rowMeans) *duel {
 	return &duel{w.bouts(row, reference, own), w.bouts(reference, row, own), reference}
 }
 
-// bouts divides the trainings of a row by the coin that each is held against; the other row is the mean of its trainings.
+// bouts divides the trainings of a row by the edge that each is held against; the other row is the mean of its trainings.
 func (w *weighed) bouts(row, other *rowMeans, own bool) (out []bout) {
 	o := w.offer(other, own)
-	for _, p := range portions(w, row.row, row.all, func(at metrics.Point) metrics.Coin { return metrics.BestCoin(o.points, at.Cost) }) {
+	for _, p := range portions(w, row.row, row.all, func(at metrics.Point) metrics.Edge { return metrics.BestCoin(o.points, at.Cost).Edge }) {
 		out = append(out, bout{p, w.rival(o, p.at.Cost)})
 	}
 	return out

@@ -155,14 +155,14 @@ var (
 	everyTraining  = []Statistic[operatingPoint]{pointEntries.accuracy, pointEntries.dollars, pointEntries.costShare, pointEntries.hullGain, pointEntries.lead, pointEntries.otherLead}
 	routeStatistic = slices.Concat([]Statistic[operatingPoint]{
 		pointEntries.accuracy,
-		{Unit: metrics.USD, Decimals: 6, For: operatingPoint.single, Of: func(p operatingPoint) float64 { return p.Benchmarks[p.bench].Pass * p.by[p.bench].Cost }},
+		{Unit: metrics.USD, Decimals: 6, Range: metrics.NotNegative, For: operatingPoint.single, Of: func(p operatingPoint) float64 { return p.Benchmarks[p.bench].Pass * p.by[p.bench].Cost }},
 		pointEntries.dollars,
-		{Unit: units.Retention, Decimals: 3, For: operatingPoint.averaged, Without: nothingSolved, Of: func(p operatingPoint) float64 {
+		{Unit: units.Retention, Decimals: 3, Range: metrics.NotNegative, For: operatingPoint.averaged, Without: nothingSolved, Of: func(p operatingPoint) float64 {
 			return 100 * metrics.Retention(p.all.Quality, p.strongest().Quality)
 		}},
 		pointEntries.costShare,
 		pointEntries.hullGain,
-		{Unit: units.SavedCost, Decimals: 3, For: operatingPoint.averaged, Without: nothingPaid, Of: func(p operatingPoint) float64 { return 100 - p.costShare() }},
+		{Unit: units.SavedCost, Decimals: 3, Range: metrics.UpToHundred, For: operatingPoint.averaged, Without: nothingPaid, Of: func(p operatingPoint) float64 { return 100 - p.costShare() }},
 		{Unit: units.Tokens, Decimals: 1, Whole: true, Of: func(p operatingPoint) float64 { return p.mean(tokensOf) }},
 		pointEntries.routerTokens,
 		pointEntries.questions,
