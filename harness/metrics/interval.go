@@ -93,7 +93,8 @@ func (e Evidence) Interval(x, confidence float64) (low, high float64, ok bool) {
 			low, high = x-math.Hypot(max(x-low, 0), half), x+math.Hypot(max(high-x, 0), half)
 		}
 	}
-	return max(low, least), min(high, most), true
+	// A number of odd experts, the cheapest of whom costs more than the strongest, may be beyond what others can be.
+	return max(low, min(least, x)), min(high, max(most, x)), true
 }
 
 // wilson is the score interval of a mean of values in a range, t standard errors wide on either side.
