@@ -19,7 +19,7 @@ type Endpoint struct {
 	Whole      bool        // answers are asked for whole, not as a stream
 	LimitField string      // what the servers call max_tokens; empty: max_tokens
 	Limits     spec.Limits // what the expert is asked at most
-	Embeds     bool        // it is asked for vectors alone: not every server of such models lists them
+	Embeds     bool        // it is asked for vectors alone
 }
 
 // Endpoints returns the members of a pool of kind http at the addresses that the pool file gives.

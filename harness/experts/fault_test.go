@@ -603,7 +603,6 @@ func TestARunBeginsWithTheReplicasThatAreThere(t *testing.T) {
 // What is wrong before a run is said with what to do about it, at once where no waiting mends it.
 func TestPreflightSaysWhatToDo(t *testing.T) {
 	t.Setenv("MINE", "secret")
-	found := func(string) *http.Response { return respond(200, "{}") }
 	for name, c := range map[string]struct {
 		o    experts.HTTPOptions
 		own  string // key_env
@@ -612,12 +611,14 @@ func TestPreflightSaysWhatToDo(t *testing.T) {
 	}{
 		"a key of its own": {own: "MINE", get: func(string) (*http.Response, error) { return respond(401, "no"), nil },
 			want: "answered 401 Unauthorized: no: set the environment variable MINE, which key_env names, to a key of this server"},
-		"no list of models": {get: func(path string) (*http.Response, error) {
-			if path != "/v1/models" {
-				return found(path), nil
+		"an address without the server": {get: func(string) (*http.Response, error) { return respond(404, ""), nil },
+			want: "http://a.example/v1/models: answered 404 Not Found: does url end as the server's address does?"},
+		"a key that only requests want": {own: "MINE", get: func(path string) (*http.Response, error) {
+			if path == "/v1/chat/completions" {
+				return respond(401, "no"), nil
 			}
 			return respond(404, ""), nil
-		}, want: "http://a.example/v1/models: answered 404 Not Found: does url end as the server's address does?"},
+		}, want: "answered 401 Unauthorized: no: set the environment variable MINE, which key_env names, to a key of this server"},
 		"loading": {get: func(string) (*http.Response, error) { return respond(503, "loading"), nil },
 			want: "answered 503 Service Unavailable: loading: try again when it is ready, or say with asking: {server_wait: SECONDS} of the pool how long to wait for it"},
 		"a certificate": {get: func(string) (*http.Response, error) {
@@ -643,6 +644,30 @@ func TestPreflightSaysWhatToDo(t *testing.T) {
 				t.Errorf("%s: %v after %s, want %q", name, err, time.Since(begin), c.want)
 			}
 		})
+	}
+}
+
+// Not every service has a list of its models: that it takes requests is enough, which one without content tells.
+func TestAServerNeedHaveNoListOfModels(t *testing.T) {
+	for path, embeds := range map[string]bool{"/v1/chat/completions": false, "/v1/embeddings": true} {
+		for _, status := range []int{400, 422} {
+			synctest.Test(t, func(t *testing.T) {
+				h, err := experts.NewHTTP([]experts.Endpoint{{Expert: routing.Expert{ID: "e", Model: "m", MaxTokens: 10}, URL: "http://a.example/v1", Embeds: embeds}},
+					experts.HTTPOptions{Log: silent, Transport: carrier(func(r *http.Request) (*http.Response, error) {
+						if r.Method == http.MethodPost && r.URL.Path == path {
+							return respond(status, `{"error":{"message":"model is missing"}}`), nil
+						}
+						return respond(404, ""), nil
+					})})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer h.Close()
+				if err := h.Preflight(t.Context(), 0); err != nil {
+					t.Errorf("%s with status %d: %v", path, status, err)
+				}
+			})
+		}
 	}
 }
 

@@ -18,7 +18,8 @@ import (
 
 // Preflight asks every server whether it is there, which version it is of, and whether it serves the models that it is to
 // be asked for with room for their token limits. A server that is loading or down is waited for, at most for wait, and no longer than
-// the first of those that have the same models: it is looked after then, and asked once it is there. It reports all faults at once; the error wraps ErrUnavailable, ErrUnknownExpert and ErrMisconfigured where they are the cause.
+// the first of those that have the same models: it is looked after then, and asked once it is there. Of a server without a list of
+// models the first request tells whether it has one. It reports all faults at once; the error wraps ErrUnavailable, ErrUnknownExpert and ErrMisconfigured where they are the cause.
 func (h *HTTP) Preflight(ctx context.Context, wait time.Duration) error {
 	type served struct {
 		models models
@@ -58,9 +59,6 @@ func (h *HTTP) Preflight(ctx context.Context, wait time.Duration) error {
 		for _, s := range e.servers {
 			f := found[s]
 			if f.err != nil {
-				if e.Embeds && errors.Is(f.err, ErrUnknownExpert) {
-					continue // there is no list of models; the first request tells
-				}
 				slow := errors.Is(f.err, context.Canceled)
 				if has(e) && (slow || errors.Is(f.err, ErrUnavailable)) {
 					if absent[s] = f.err.Error(); slow {
@@ -100,7 +98,8 @@ func (h *HTTP) whose(s *server) *expert {
 }
 
 type models struct {
-	Data []model `json:"data"`
+	Data     []model `json:"data"`
+	unlisted bool    // the server takes requests, and has no such list
 }
 
 type model struct {
@@ -118,6 +117,9 @@ func (m models) names() []string {
 
 // fits says whether a server can be asked for an expert.
 func (m models) fits(e *expert, s *server) error {
+	if m.unlisted {
+		return nil
+	}
 	i := slices.IndexFunc(m.Data, func(d model) bool { return d.ID == e.Model })
 	if i < 0 {
 		return fmt.Errorf("%w: %s does not serve the model %q; it serves: %s", ErrUnknownExpert, s.base, e.Model, list(m.names()))
@@ -161,7 +163,14 @@ func (h *HTTP) look(ctx context.Context, e *expert, s *server, most time.Duratio
 			if response, body, err = h.get(ctx, s, s.base+"/models"); err != nil {
 				t = lost(err)
 			} else if response.StatusCode != http.StatusOK {
-				t = refusal(response, body)
+				if t = refusal(response, body); t.class == Model {
+					switch taken := h.takes(ctx, e, s); {
+					case taken == nil:
+						return models{unlisted: true}, nil
+					case taken.class != Model:
+						t = taken
+					}
+				}
 			} else if json.Unmarshal(body, &m) != nil {
 				return m, fmt.Errorf("%s/models is not what an OpenAI-compatible server sends: is the url right?", s.base)
 			} else {
@@ -186,7 +195,7 @@ func (h *HTTP) look(ctx context.Context, e *expert, s *server, most time.Duratio
 				text = string(late)
 			case t.class == Key:
 				text += ": " + h.advice(e, t)
-			case t.class == Model: // the list itself is not there
+			case t.class == Model: // neither the list is there, nor what takes requests
 				text = fmt.Sprintf("%s/models: %s: does url end as the server's address does?", s.base, line(t.err.Error(), s.key))
 			case t.down && t.cause == nil && most == 0:
 				text += ": try again when it is ready, or say with asking: {server_wait: SECONDS} of the pool how long to wait for it"
@@ -202,6 +211,23 @@ func (h *HTTP) look(ctx context.Context, e *expert, s *server, most time.Duratio
 		case <-ctx.Done():
 		}
 	}
+}
+
+// takes says why a server without a list of models takes no requests, by one without content, which costs nothing: nil where it does,
+// and only refuses that one.
+func (h *HTTP) takes(ctx context.Context, e *expert, s *server) *trouble {
+	path := "/chat/completions"
+	if e.Embeds {
+		path = "/embeddings"
+	}
+	response, body, err := h.fetch(ctx, s, http.MethodPost, s.base+path, []byte("{}"))
+	if err != nil {
+		return lost(err)
+	}
+	if t := refusal(response, body); response.StatusCode != http.StatusOK && t.class != Refused {
+		return t
+	}
+	return nil
 }
 
 // version notes what vLLM says of itself.

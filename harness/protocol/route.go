@@ -132,6 +132,9 @@ func (s Server) connect(ctx context.Context, o steps.Options) (*experts.HTTP, ex
 	if err != nil {
 		return nil, at, err
 	}
+	if len(names) == 0 {
+		return nil, at, fmt.Errorf("%w: %s lists no model: say with --model which one it has", spec.ErrUsage, s.URL)
+	}
 	if len(names) != 1 {
 		return nil, at, fmt.Errorf("%w: %s serves %d models (%s): say which one with --model", spec.ErrUsage, s.URL, len(names), strings.Join(names, ", "))
 	}
