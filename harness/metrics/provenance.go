@@ -42,6 +42,21 @@ func MadeOf(file, sha256 string) string {
 	return fmt.Sprintf(" Made of %s, SHA-256 %s.", file, sha256)
 }
 
+// InFolds is what the comment begins with that says of how many folds a cross-validation is, without its '#'.
+func InFolds(k int) string { return fmt.Sprintf(" %d-fold cross-validation", k) }
+
+var foldsLine = regexp.MustCompile(`^ (\d{1,6})-fold cross-validation`)
+
+// Folds is of how many folds the cross-validation is that a file is of; 0: it does not say.
+func (s *Set) Folds() (k int) {
+	for _, line := range s.Comment {
+		if f := foldsLine.FindStringSubmatch(line); f != nil {
+			k, _ = strconv.Atoi(f[1])
+		}
+	}
+	return k
+}
+
 // changePrefix is what the comments begin with that say how a run's spec was changed, without their '#'.
 const changePrefix = " Changed by "
 

@@ -29,6 +29,14 @@ func TestProvenanceIsReadBack(t *testing.T) {
 	}
 }
 
+func TestFoldsAreReadBack(t *testing.T) {
+	for want, comment := range map[int][]string{0: {" Tiny."}, 5: {" Tiny.", InFolds(5) + ", 3 partitions."}, 10: {InFolds(10) + ", 1 partition."}} {
+		if got := (&Set{Comment: comment}).Folds(); got != want {
+			t.Errorf("%q is of %d folds, want %d", comment, got, want)
+		}
+	}
+}
+
 func TestRecipesAreReadBack(t *testing.T) {
 	want := []Recipe{
 		{"measure", "measure-3e94a44cd371", "entrorouter v1.2.0, go 1.26.8, github.com/gomlx/gomlx v0.28.2"},

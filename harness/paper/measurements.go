@@ -6,10 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
@@ -29,12 +26,6 @@ type Measurements struct {
 	seeded  map[string]bool // by experiment: whether it has a line of a single seed
 }
 
-// madeBy starts the comment in which 'run' says what it made a file with.
-const madeBy = " Made with seed "
-
-// crossValidation is how a file of recorded answers says of how many folds it is.
-var crossValidation = regexp.MustCompile(`^ (\d{1,6})-fold cross-validation`)
-
 // errNotRun says that no file has what was asked for.
 var errNotRun = errors.New("not run")
 
@@ -49,13 +40,8 @@ func (s *Measurements) Add(file string, set *metrics.Set) error {
 		s.first, s.varies = map[string]float64{}, map[string]bool{}
 		s.written, s.seeded, s.folds = map[string]bool{}, map[string]bool{}, map[string]int{}
 	}
-	folds := 0
-	for _, line := range set.Comment {
-		if m := crossValidation.FindStringSubmatch(line); m != nil {
-			folds, _ = strconv.Atoi(m[1])
-		}
-	}
-	written := slices.ContainsFunc(set.Comment, func(line string) bool { return strings.HasPrefix(line, madeBy) })
+	folds := set.Folds()
+	_, written := set.Provenance()
 	for _, m := range set.Measurements {
 		experiment := m.Key("experiment")
 		if experiment == "" {

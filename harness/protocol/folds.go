@@ -85,8 +85,8 @@ func newFolds(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	}
 	run.Head = []string{
 		" " + x.Title + ".",
-		fmt.Sprintf(" %d-fold cross-validation, %s. Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, and partitions, as trainings that share their questions (Nadeau and Bengio).",
-			x.Folds.K, partitions, 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
+		metrics.InFolds(x.Folds.K) + fmt.Sprintf(", %s. Intervals: %g%% paired question bootstrap, %d resamples, stratified by benchmark, and partitions, as trainings that share their questions (Nadeau and Bengio).",
+			partitions, 100*x.Evaluate.Confidence, x.Evaluate.Bootstrap),
 		fmt.Sprintf(" Prices: %s, %s; every cost inherits them.", x.Prices, r.Prices.Basis),
 	}
 	for _, f := range r.Recordings() {
