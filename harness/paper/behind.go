@@ -3,9 +3,7 @@
 package paper
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 )
 
 // Decided are the function that decides and a test of it, as symbols of the module; a test holds them to the code.
@@ -71,7 +69,7 @@ func (o *Orderings) Behind(file string, list *List, findings []Finding, rows []R
 	}
 	for _, r := range rows {
 		x := r.Ordering
-		b := Behind{ID: x.ID, Says: x.Says, At: fmt.Sprintf("%s:%d", file, x.line), Decided: r.Decided()}
+		b := Behind{ID: x.ID, Says: x.Says, At: atLine(file, x.line), Decided: r.Decided()}
 		for i, j := range r.Judged {
 			if experiment := r.Experiment(i); experiment != "" {
 				b.add(experiment)
@@ -98,9 +96,5 @@ func (o Operand) String() string {
 	if o.Row != "" {
 		return o.Row
 	}
-	var keys []string
-	for _, name := range sortedKeys(o.Keys) {
-		keys = append(keys, name+"="+o.Keys[name])
-	}
-	return strings.Join(keys, " ")
+	return o.Keys.joined(" ")
 }

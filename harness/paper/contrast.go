@@ -36,18 +36,11 @@ func unitsOf(metric string) units {
 
 // contrast measures A - B.
 func (o *Orderings) contrast(measured *Measurements, experiment string, scale Scale, a, b Place, u units) (*Contrast, error) {
-	find := func(at Place) (m metrics.Measurement, err error) {
-		m, ok, err := measured.find(experiment, scale, at)
-		if err == nil && !ok {
-			err = errNotRun
-		}
-		return m, err
-	}
-	ma, err := find(a)
+	ma, err := measured.line(experiment, scale, a)
 	if err != nil {
 		return nil, err
 	}
-	mb, err := find(b)
+	mb, err := measured.line(experiment, scale, b)
 	if err != nil {
 		return nil, err
 	}

@@ -36,12 +36,7 @@ type Finding struct {
 }
 
 // At is where a finding comes from: file:line, or the file alone.
-func (f Finding) At() string {
-	if f.Line == 0 {
-		return f.File
-	}
-	return fmt.Sprintf("%s:%d", f.File, f.Line)
-}
+func (f Finding) At() string { return atLine(f.File, f.Line) }
 
 // OnScale is a claim on one scale.
 type OnScale struct {

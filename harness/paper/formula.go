@@ -272,8 +272,8 @@ type reference struct {
 	column   int
 }
 
-// references are the functions that read tables, with the least and the most words they take; 0: any number.
-var references = map[string][2]int{
+// arities are how many words the functions that read tables take at least, and at most; 0: any number.
+var arities = map[string][2]int{
 	"accuracy": {3, 3}, "usd": {3, 3}, "mean": {2, 0}, "total": {2, 0}, "query": {2, 0},
 	"retention": {3, 3}, "saving": {3, 3}, "gain": {3, 0}, "lead": {2, 0}, "share": {4, 4}, "cell": {4, 4},
 }
@@ -333,10 +333,7 @@ func (t *trace) gain(table, row string, fixed []string) float64 {
 	}
 	var points []metrics.Point
 	for _, name := range append([]string{row}, fixed...) {
-		in := table
-		if before, after, other := strings.Cut(name, ":"); other {
-			in, name = before, after
-		}
+		in, name := named(name, table)
 		quality, _ := t.sum(in, name, benchmarks, metrics.Accuracy)
 		dollars, questions := t.sum(in, name, benchmarks, metrics.USD)
 		points = append(points, metrics.Point{Quality: quality / questions, Cost: dollars / questions})
@@ -574,9 +571,9 @@ func (p *parser) call(rest string) node {
 		n++
 	}
 	name, column := rest[:n], p.at+1
-	arity, reads := references[name]
+	arity, reads := arities[name]
 	if !reads && name != "min" && name != "max" {
-		known := append(slices.Sorted(maps.Keys(references)), "max", "min")
+		known := append(sortedKeys(arities), "max", "min")
 		slices.Sort(known)
 		if n == 0 {
 			return p.fail("%q is no operand; known functions: %s", []rune(rest)[0], strings.Join(known, ", "))
@@ -642,6 +639,23 @@ func children(n node) []node {
 		return n.of
 	}
 	return nil
+}
+
+// references lists what parts of a formula read, from the left to the right.
+func references(parts ...node) (all []reference) {
+	for _, n := range parts {
+		switch n := n.(type) {
+		case reference:
+			all = append(all, n)
+		case comparison:
+			for _, p := range n {
+				all = append(all, references(p.left, p.right)...)
+			}
+		default:
+			all = append(all, references(children(n)...)...)
+		}
+	}
+	return all
 }
 
 // substituted returns n with numbers for what is measured.

@@ -113,13 +113,17 @@ type faults struct {
 	text []string
 }
 
+// atLine is file:line, or the file alone where the line is 0.
+func atLine(file string, line int) string {
+	if line == 0 {
+		return file
+	}
+	return fmt.Sprintf("%s:%d", file, line)
+}
+
 // add takes in a fault of an item; line 0 is that of no line.
 func (f *faults) add(line int, id, format string, args ...any) {
-	at := f.file
-	if line > 0 {
-		at = fmt.Sprintf("%s:%d", f.file, line)
-	}
-	f.text = append(f.text, at+": "+id+": "+fmt.Sprintf(format, args...))
+	f.text = append(f.text, atLine(f.file, line)+": "+id+": "+fmt.Sprintf(format, args...))
 }
 
 func (f *faults) err() error {

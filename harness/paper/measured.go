@@ -173,12 +173,12 @@ type reading struct {
 
 // reading returns the first of the units that a line has.
 func (o ours) reading(experiment string, at Place, units ...string) (reading, error) {
-	m, ok, err := o.measured.find(experiment, o.scale, at)
+	m, err := o.measured.line(experiment, o.scale, at)
 	if err != nil {
 		return reading{}, err
 	}
 	for _, unit := range units {
-		if v, has := m.Value(unit); ok && has {
+		if v, ok := m.Value(unit); ok {
 			r := reading{Value: v, seeds: o.seeds(experiment, at, unit)}
 			r.once = o.measured.once(experiment, o.scale, at["method"], o.orderings.Seedless)
 			r.questions = questionsOf(m, m)
@@ -430,23 +430,15 @@ func (o ours) difference(b binary) (Contrast, bool, error) {
 
 // gains is how many hull gains stand on the sides of one comparison at most, or in a formula without one.
 func (f *Formula) gains() (most int) {
-	var in func(n node) int
-	in = func(n node) int {
-		if r, ok := n.(reference); ok && r.function == "gain" {
-			return 1
-		}
-		sum := 0
-		for _, child := range children(n) {
-			sum += in(child)
-		}
-		return sum
+	in := func(parts ...node) int {
+		return len(slices.DeleteFunc(references(parts...), func(r reference) bool { return r.function != "gain" }))
 	}
 	pairs, ok := f.node.(comparison)
 	if !ok {
 		return in(f.node)
 	}
 	for _, p := range pairs {
-		most = max(most, in(p.left)+in(p.right))
+		most = max(most, in(p.left, p.right))
 	}
 	return most
 }

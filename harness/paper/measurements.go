@@ -143,7 +143,12 @@ var outer = []string{"experiment", "pool", "arena"}
 
 // find returns the one line of an experiment and scale with exactly the given keys.
 func (s *Measurements) find(experiment string, scale Scale, at Place) (metrics.Measurement, bool, error) {
-	found := s.where(experiment, scale, at)
+	var found []metrics.Measurement
+	for _, m := range s.at[spotOf(experiment, at)] {
+		if matches(m, scale, at) {
+			found = append(found, m)
+		}
+	}
 	switch len(found) {
 	case 0:
 		return metrics.Measurement{}, false, nil
@@ -154,14 +159,13 @@ func (s *Measurements) find(experiment string, scale Scale, at Place) (metrics.M
 		found[0].Label(), found[1].Label(), at, experiment, scale.ID)
 }
 
-func (s *Measurements) where(experiment string, scale Scale, at Place) []metrics.Measurement {
-	var found []metrics.Measurement
-	for _, m := range s.at[spotOf(experiment, at)] {
-		if matches(m, scale, at) {
-			found = append(found, m)
-		}
+// line is find where the line has to be there.
+func (s *Measurements) line(experiment string, scale Scale, at Place) (metrics.Measurement, error) {
+	m, ok, err := s.find(experiment, scale, at)
+	if err == nil && !ok {
+		err = errNotRun
 	}
-	return found
+	return m, err
 }
 
 func matches(m metrics.Measurement, scale Scale, at Place) bool {

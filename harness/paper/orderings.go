@@ -4,6 +4,7 @@ package paper
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -471,10 +472,5 @@ func (o *Orderings) checkModels(lines []int, f *faults) {
 
 // named says whether a place is of a row that a scale names.
 func (s Scale) named(at Place) bool {
-	for _, name := range s.Rows {
-		if name == at["method"] {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Collect(maps.Values(s.Rows)), at["method"])
 }

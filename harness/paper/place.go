@@ -23,10 +23,12 @@ func (p Place) versus(row, other string) Place {
 }
 
 // String prints the keys as a measurement's name has them.
-func (p Place) String() string {
+func (p Place) String() string { return p.joined("/") }
+
+func (p Place) joined(by string) string {
 	var parts []string
 	for _, k := range sortedKeys(p) {
 		parts = append(parts, k+"="+p[k])
 	}
-	return strings.Join(parts, "/")
+	return strings.Join(parts, by)
 }

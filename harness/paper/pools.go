@@ -37,18 +37,11 @@ func (o *Orderings) judgePools(x *Ordering, rows Rows, scale Scale, measured *Me
 	pools := measured.pools(experiment, scale)
 	for _, pool := range pools {
 		one := scale.of(pool)
-		line := func(at Place) (metrics.Measurement, error) {
-			m, ok, err := measured.find(experiment, one, at)
-			if err == nil && !ok {
-				err = errNotRun
-			}
-			return m, err
-		}
-		ma, err := line(a)
+		ma, err := measured.line(experiment, one, a)
 		if err != nil {
 			return o.notRun(j, experiment, measured, err)
 		}
-		mb, err := line(b)
+		mb, err := measured.line(experiment, one, b)
 		if err != nil {
 			return o.notRun(j, experiment, measured, err)
 		}

@@ -104,13 +104,7 @@ func (o *Orderings) MeasuredSheet(findings []Finding) *report.Sheet {
 			if on.Value == nil && on.Verdict == "" {
 				continue
 			}
-			seeds, questions := "", ""
-			if on.Value != nil {
-				seeds = strconv.Itoa(on.Value.Seeds)
-				if on.Value.Questions > 0 {
-					questions = strconv.Itoa(on.Value.Questions)
-				}
-			}
+			seeds, questions := on.Value.counts()
 			record := append([]string{f.ID, f.Source, f.Says, f.Printed, f.Recomputed, f.Verdict, on.Scale.ID, on.Verdict, on.Shows, on.Why}, digits(on.Value)...)
 			s.Records = append(s.Records, append(record, strings.TrimSpace(on.Unit), on.Against, questions, seeds, f.OursReason))
 		}
@@ -385,15 +379,11 @@ func (c Contrast) trainings() []string {
 
 // phrase is a verdict, and in brackets what the rows show where that decides nothing.
 func (j Judged) phrase() string {
-	switch {
-	case j.Shows != "" && j.Why != "":
-		return j.Verdict + " (" + j.Shows + ", " + j.Why + ")"
-	case j.Shows != "":
-		return j.Verdict + " (" + j.Shows + ")"
-	case j.Why != "":
-		return j.Verdict + " (" + j.Why + ")"
+	says := slices.DeleteFunc([]string{j.Shows, j.Why}, func(s string) bool { return s == "" })
+	if len(says) == 0 {
+		return j.Verdict
 	}
-	return j.Verdict
+	return j.Verdict + " (" + strings.Join(says, ", ") + ")"
 }
 
 // atEqualCost is the verdict at equal cost, in brackets where it decides nothing.
@@ -639,16 +629,13 @@ func records(r Row) [][]string {
 		}
 		record := []string{o.ID, r.Section.Title, o.Source, o.Says, o.Metric, o.Is, o.Benchmark, r.Paper, strconv.FormatBool(r.PaperHas), j.Scale.ID, j.Verdict, j.Shows, j.Why}
 		record = append(record, digits(j.Delta)...)
-		paired, seeds, questions := "", "", ""
+		seeds, questions := j.Delta.counts()
+		paired, pools, came := "", "", ""
 		if j.Delta != nil {
-			paired, seeds = strconv.FormatBool(j.Delta.Paired), strconv.Itoa(j.Delta.Seeds)
-			if j.Delta.Questions > 0 {
-				questions = strconv.Itoa(j.Delta.Questions)
+			paired = strconv.FormatBool(j.Delta.Paired)
+			if p := j.Delta.Pools; p != nil {
+				pools, came = strconv.Itoa(p.Of), strconv.Itoa(p.Came)
 			}
-		}
-		pools, came := "", ""
-		if j.Delta != nil && j.Delta.Pools != nil {
-			pools, came = strconv.Itoa(j.Delta.Pools.Of), strconv.Itoa(j.Delta.Pools.Came)
 		}
 		record = append(record, paired, seeds, pools, came)
 		record = append(record, digits(j.Cost)...)
@@ -673,6 +660,17 @@ func digits(c *Contrast) []string {
 		return []string{report.Fixed(c.Number, decimals), "", ""}
 	}
 	return []string{report.Fixed(c.Number, decimals), report.Fixed(c.Low, decimals), report.Fixed(c.High, decimals)}
+}
+
+// counts are the training seeds and the questions behind a contrast for a CSV file.
+func (c *Contrast) counts() (seeds, questions string) {
+	if c == nil {
+		return "", ""
+	}
+	if c.Questions > 0 {
+		questions = strconv.Itoa(c.Questions)
+	}
+	return strconv.Itoa(c.Seeds), questions
 }
 
 // upper starts a sentence.

@@ -5,7 +5,6 @@ package paper
 import (
 	"fmt"
 	"io/fs"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -77,11 +76,6 @@ func ReadTables(fsys fs.FS, dir string) (*Tables, error) {
 	return t, nil
 }
 
-// with returns t with other sizes of some benchmarks.
-func (t *Tables) with(questions map[string]float64) *Tables {
-	return &Tables{t.lines, t.files, questions}
-}
-
 // fileOf names the file of a table, or the files if it lies in several.
 func (t *Tables) fileOf(table string) string {
 	names := map[string]bool{}
@@ -97,7 +91,7 @@ func (t *Tables) fileOf(table string) string {
 func (t *Tables) All() map[string][]string {
 	all := map[string][]string{}
 	for name, rows := range t.lines {
-		all[name] = slices.Sorted(maps.Keys(rows))
+		all[name] = sortedKeys(rows)
 	}
 	return all
 }
@@ -107,7 +101,7 @@ func (t *Tables) Rows(table string) ([]string, error) {
 	if t.lines[table] == nil {
 		return nil, unknownTable(table, t)
 	}
-	return slices.Sorted(maps.Keys(t.lines[table])), nil
+	return sortedKeys(t.lines[table]), nil
 }
 
 func unknownTable(table string, t *Tables) error {
@@ -156,7 +150,7 @@ func (t *Tables) Benchmarks(table, row string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(r)), func(b string) bool { return b == metrics.Average }), nil
+	return slices.DeleteFunc(sortedKeys(r), func(b string) bool { return b == metrics.Average }), nil
 }
 
 // Questions implements Cells.
@@ -171,9 +165,7 @@ func (t *Tables) Questions(table, row, benchmark string) (float64, error) {
 	return v.Number, nil
 }
 
-func list[V any](of map[string]V) string {
-	return strings.Join(slices.Sorted(maps.Keys(of)), ", ")
-}
+func list[V any](of map[string]V) string { return strings.Join(sortedKeys(of), ", ") }
 
 // Names says what our measurements call the rows and benchmarks of a paper. Names that are absent are the same.
 type Names struct {

@@ -3,7 +3,6 @@
 package paper
 
 import (
-	"regexp"
 	"slices"
 )
 
@@ -46,20 +45,13 @@ func (c *Claim) Rows(o *Orderings, s Scale, experiment string) (rows []string) {
 	return rows
 }
 
-// tableOfFormula finds the table that each reference of a formula reads.
-var tableOfFormula = regexp.MustCompile(`[a-z]\(([\w-]+),`)
-
 // Experiments are those whose measurements a claim is evaluated on, of a scale.
 func (c *Claim) Experiments(s Scale) (all []string) {
-	if c.Ours == nil {
+	if c.Ours == nil || c.Ours.formula == nil {
 		return nil
 	}
-	formula := c.Ours.Formula
-	if formula == "" {
-		formula = c.Formula
-	}
-	for _, m := range tableOfFormula.FindAllStringSubmatch(formula, -1) {
-		if name, ok := s.experiment(m[1]); ok && !slices.Contains(all, name) {
+	for _, r := range references(c.Ours.formula.node) {
+		if name, ok := s.experiment(r.words[0]); ok && !slices.Contains(all, name) {
 			all = append(all, name)
 		}
 	}
@@ -75,29 +67,16 @@ func (c *Claim) rows() (rows []string) {
 	if f == nil {
 		return nil
 	}
-	var collect func(n node)
-	collect = func(n node) {
-		if r, ok := n.(reference); ok {
-			of := r.words[1:2]
-			if slices.Contains([]string{"retention", "saving", "gain"}, r.function) {
-				of = r.words[1:]
-			}
-			for _, row := range of {
-				if !slices.Contains(rows, row) {
-					rows = append(rows, row)
-				}
-			}
+	for _, r := range references(f.node) {
+		of := r.words[1:2]
+		if slices.Contains([]string{"retention", "saving", "gain"}, r.function) {
+			of = r.words[1:]
 		}
-		if pairs, ok := n.(comparison); ok {
-			for _, p := range pairs {
-				collect(p.left)
-				collect(p.right)
+		for _, row := range of {
+			if !slices.Contains(rows, row) {
+				rows = append(rows, row)
 			}
-		}
-		for _, child := range children(n) {
-			collect(child)
 		}
 	}
-	collect(f.node)
 	return rows
 }

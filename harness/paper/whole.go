@@ -231,7 +231,7 @@ func (l *List) sizes(t *Tables) (all []*Tables, names []string) {
 	all, names = []*Tables{t}, []string{""}
 	for _, b := range sortedKeys(l.Sizes) {
 		for _, n := range l.Sizes[b][1:] {
-			all = append(all, t.with(map[string]float64{b: n}))
+			all = append(all, &Tables{t.lines, t.files, map[string]float64{b: n}})
 			names = append(names, fmt.Sprintf("%s of %v questions", b, n))
 		}
 	}
