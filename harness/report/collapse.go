@@ -149,11 +149,7 @@ func (r *collapseReader) steps(unit string, at ...metrics.Key) (points []sample)
 }
 
 func (r *collapseReader) sample(x string, v metrics.Value) sample {
-	s := sample{x: r.number(x), y: v.Number, low: v.Number, high: v.Number}
-	if v.Bounded {
-		s.low, s.high = v.Low, v.High
-	}
-	return s
+	return sampleOf(r.number(x), v)
 }
 
 func (r *collapseReader) number(text string) float64 {

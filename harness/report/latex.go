@@ -212,8 +212,13 @@ const headLines = 3
 
 // breakText breaks text at its blanks into lines of at most a width, or of single words.
 func breakText(text string, size, limit float64) (lines []string) {
-	for _, word := range strings.Fields(text) {
-		if last := len(lines) - 1; last >= 0 && textWidth(lines[last]+" "+word, size) <= limit {
+	return broken(text, func(line string) bool { return textWidth(line, size) <= limit })
+}
+
+// broken breaks text at its blanks into lines that fit, or of single words.
+func broken(text string, fits func(line string) bool) (lines []string) {
+	for word := range strings.FieldsSeq(text) {
+		if last := len(lines) - 1; last >= 0 && fits(lines[last]+" "+word) {
 			lines[last] += " " + word
 		} else {
 			lines = append(lines, word)
@@ -377,19 +382,17 @@ func latexLabel(l line, height int) string {
 	return grey(label, l.reference)
 }
 
-func italic(s string, on bool) string {
-	if !on || s == "" {
-		return s
-	}
-	return `\textit{` + s + `}`
-}
+func italic(s string, on bool) string { return commanded(`\textit`, s, on) }
 
 // grey sets rows that do not compete apart.
-func grey(s string, on bool) string {
+func grey(s string, on bool) string { return commanded(`\textcolor{black!60}`, s, on) }
+
+// commanded sets what there is of a text by a command.
+func commanded(command, s string, on bool) string {
 	if !on || s == "" {
 		return s
 	}
-	return `\textcolor{black!60}{` + s + `}`
+	return command + `{` + s + `}`
 }
 
 func arrow(d metrics.Direction) string {

@@ -28,20 +28,13 @@ type tiling struct {
 
 // tiles arranges n panels of the usual height.
 func tiles(n int) tiling {
-	t := tiling{columns: min(n, mostColumns)}
-	for range (n + t.columns - 1) / t.columns {
-		t.heights = append(t.heights, panelHeight)
-	}
-	return t
+	columns := min(n, mostColumns)
+	return inRows((n+columns-1)/columns, columns)
 }
 
 // inRows returns tiles in rows and columns, of which a page has mostColumns.
 func inRows(rows, columns int) tiling {
-	t := tiling{columns: columns}
-	for range rows {
-		t.heights = append(t.heights, panelHeight)
-	}
-	return t
+	return tiling{columns, slices.Repeat([]vg.Length{panelHeight}, rows)}
 }
 
 func (t tiling) width() vg.Length {

@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
 // series is one line.
@@ -25,6 +27,14 @@ type series struct {
 type sample struct {
 	x            float64
 	y, low, high float64
+}
+
+// sampleOf is a measured point; one without an interval ends where it is.
+func sampleOf(x float64, v metrics.Value) sample {
+	if v.Bounded {
+		return sample{x, v.Number, v.Low, v.High}
+	}
+	return sample{x, v.Number, v.Number, v.Number}
 }
 
 func (s series) line() draw.LineStyle {

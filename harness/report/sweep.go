@@ -85,11 +85,7 @@ func Sweep(l SweepLayout, set, paper *metrics.Set) (*Figure, error) {
 				if err != nil {
 					return fail(fmt.Errorf("line %q at %s: %w", line.Label, x, err))
 				}
-				at := sample{point.X, v.Number, v.Number, v.Number}
-				if v.Bounded {
-					at.low, at.high = v.Low, v.High
-				}
-				s.points, records = append(s.points, at), append(records, append([]string{q.Unit, line.Label, x, ""}, ends(v)...))
+				s.points, records = append(s.points, sampleOf(point.X, v)), append(records, append([]string{q.Unit, line.Label, x, ""}, ends(v)...))
 				for seed, v := range seedsOf(set, q.Unit, point.Keys) {
 					dots.points = append(dots.points, sample{x: point.X, y: v.Number})
 					records = append(records, []string{q.Unit, line.Label, x, seed, metrics.Format(v.Number, v.Decimals), "", ""})

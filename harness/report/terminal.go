@@ -298,17 +298,8 @@ func wrap(s string, limit int) []string {
 	if limit <= 0 {
 		return []string{s}
 	}
-	var lines []string
-	current := ""
-	for _, word := range strings.Fields(s) {
-		if current != "" && width(current)+1+width(word) > limit {
-			lines = append(lines, current)
-			current = ""
-		}
-		if current != "" {
-			current += " "
-		}
-		current += word
+	if lines := broken(s, func(line string) bool { return width(line) <= limit }); lines != nil {
+		return lines
 	}
-	return append(lines, current)
+	return []string{""}
 }
