@@ -116,8 +116,7 @@ func countedRows(changes []metrics.Change) (rows []string) {
 // causesFirst divides rows that moved into those that moved by themselves and those that are set to spend what one of these spends.
 func causesFirst(rows []string, of *spec.Resolved) (roots, follow []string) {
 	for _, id := range rows {
-		i := slices.IndexFunc(of.Experiment.Methods, func(m spec.Method) bool { return m.RowID() == id })
-		if i >= 0 && of.Experiment.Methods[i].Match != "" && slices.Contains(rows, of.Experiment.Methods[i].Match) {
+		if m, ok := of.Experiment.Row(id); ok && m.Match != "" && slices.Contains(rows, m.Match) {
 			follow = append(follow, id)
 		} else {
 			roots = append(roots, id)

@@ -44,10 +44,8 @@ func DrawEnsemble(r *Run, members []ensemble.Member, to report.Terminal, w io.Wr
 // shares says on how many pools each contrast is true, a grid per number.
 func (r *Run) shares(shares []ensemble.Share) *report.Sheet {
 	of := methods.ReferenceRow
-	for _, m := range r.Spec.Experiment.Methods {
-		if m.RowID() == methods.ReferenceRow {
-			of = m.RowLabel()
-		}
+	if m, ok := r.Spec.Experiment.Row(methods.ReferenceRow); ok {
+		of = m.RowLabel()
 	}
 	pools := 0
 	for _, s := range shares {

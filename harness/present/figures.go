@@ -24,8 +24,8 @@ func (r *Run) paretoFigure(o spec.Output, paper published, p part) (*report.Figu
 	x := &r.Spec.Experiment
 	looks := r.looks()
 	l := report.ParetoLayout{Name: o.File + p.suffix, Benchmark: p.all, Cost: p.cost, Gain: units.HullGain, Wide: o.Wide, Before: r.Before}
-	if i := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.ReferenceRow }); i >= 0 {
-		l.Reference = r.label(x.Methods[i])
+	if m, ok := x.Row(methods.ReferenceRow); ok {
+		l.Reference = r.label(m)
 	}
 	for _, m := range r.shown(nil) {
 		mark := report.Mark{Label: r.label(m), Look: looks[m.RowID()], Keys: slices.Concat(p.at, metrics.Keys("method", m.RowID()))}

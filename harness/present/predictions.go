@@ -5,7 +5,6 @@ package present
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -27,9 +26,8 @@ func (r *Run) predictionsTable(name string, pool spec.Pool) (*report.Table, erro
 		inPool
 		Versus string // label of the row that losses are compared with
 	}{inPool: r.inPool(pool, metrics.BothStrata)}
-	if k := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == x.Folds.Predictions }); k >= 0 {
-		label := x.Methods[k].RowLabel()
-		w.Versus = "Minus " + strings.ToLower(label[:1]) + label[1:]
+	if m, ok := x.Row(x.Folds.Predictions); ok {
+		w.Versus = "Minus " + inSentence(m.RowLabel())
 		columns = slices.Insert(columns, 1, report.Column{Title: w.Versus, Unit: units.LogLossDifference, Decimals: 3})
 	}
 	l := report.Layout{Name: name + "-" + pool.Name + "-predictions", Head: "Method"}

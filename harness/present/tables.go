@@ -132,9 +132,8 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 		own = slices.Insert(own, 1, report.Column{Title: "$/1,000", Unit: metrics.USDPerQuery, Plain: true, Per1000: true})
 	}
 	lead := ""
-	if k := slices.IndexFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == methods.BenchmarkRow }); k >= 0 {
-		label := x.Methods[k].RowLabel()
-		lead = "Lead over " + strings.ToLower(label[:1]) + label[1:]
+	if m, ok := x.Row(methods.BenchmarkRow); ok {
+		lead = "Lead over " + inSentence(m.RowLabel())
 		own = append(own, report.Column{Title: lead, Unit: units.LeadBenchmark, Decimals: 2})
 	}
 	if r.seeds() > 1 {
@@ -193,6 +192,9 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 	}
 	return tables, nil
 }
+
+// inSentence is a label after other words.
+func inSentence(label string) string { return strings.ToLower(label[:1]) + label[1:] }
 
 // meanGain is the column that says which row is above all others at equal cost.
 func meanGain() report.Column {

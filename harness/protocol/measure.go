@@ -252,13 +252,10 @@ func sweepsOf(a *book.Arena, r book.Row, decisions [][]routing.Decision) (sweeps
 
 // contrasts are the pairs of rows that a spec asks to compare.
 func contrasts(x *spec.Experiment) (out []score.Contrast) {
-	has := func(id string) bool {
-		return slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == id })
-	}
 	for _, m := range x.Methods {
 		asked := slices.Concat(x.Folds.Versus, m.Versus)
 		for at, id := range asked {
-			if id != m.RowID() && has(id) && !slices.Contains(asked[:at], id) {
+			if _, ok := x.Row(id); ok && id != m.RowID() && !slices.Contains(asked[:at], id) {
 				out = append(out, score.Contrast{Row: m.RowID(), Versus: id})
 			}
 		}

@@ -140,7 +140,8 @@ func (e *experiment) plan(ctx context.Context) error {
 		if err := present.Check(e.Spec, o); err != nil {
 			return err
 		}
-		if row := present.WantsOf(o).Row; row != "" && !slices.ContainsFunc(x.Methods, func(m spec.Method) bool { return m.RowID() == row }) {
+		row := present.WantsOf(o).Row
+		if _, ok := x.Row(row); row != "" && !ok {
 			return fmt.Errorf("%w: spec %s: outputs[%d]: a %s shows the row %q, which methods does not have", spec.ErrUsage, x.Name, i, o.Kind, row)
 		}
 	}

@@ -10,7 +10,9 @@
 package spec
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -281,13 +283,17 @@ type PaperRow struct {
 	Label string `yaml:"label" line:"true"` // row label
 }
 
-// RowID returns the id of the row in measurements.
-func (m Method) RowID() string {
-	if m.ID != "" {
-		return m.ID
+// Row returns the row of an id; ok is false if there is none.
+func (x *Experiment) Row(id string) (m Method, ok bool) {
+	i := slices.IndexFunc(x.Methods, func(m Method) bool { return m.RowID() == id })
+	if i < 0 {
+		return m, false
 	}
-	return m.Name
+	return x.Methods[i], true
 }
+
+// RowID returns the id of the row in measurements.
+func (m Method) RowID() string { return cmp.Or(m.ID, m.Name) }
 
 // PaperKeys returns the keys of the row of results/paper that Paper names, as name, value, name, value...: for
 // entrorouter/alpha=0.2 they are method, entrorouter, alpha, 0.2.
@@ -305,12 +311,7 @@ func (p PaperRow) Keys() []string {
 }
 
 // RowLabel returns what tables print for the row.
-func (m Method) RowLabel() string {
-	if m.Label != "" {
-		return m.Label
-	}
-	return m.RowID()
-}
+func (m Method) RowLabel() string { return cmp.Or(m.Label, m.RowID()) }
 
 // Output is one rendered table or figure. What a kind shows and needs is said where it is decided (package present).
 type Output struct {
