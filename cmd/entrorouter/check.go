@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -207,7 +208,7 @@ func otherKnobs(before, after *spec.Resolved) (knobs []string, err error) {
 		if knob == "title" { // moves no number
 			continue
 		}
-		knobs = append(knobs, fmt.Sprintf("%s: %s -> %s", knob, orNothing(f.Stored), orNothing(f.Wanted)))
+		knobs = append(knobs, fmt.Sprintf("%s: %s -> %s", knob, cmp.Or(f.Stored, "nothing"), cmp.Or(f.Wanted, "nothing")))
 	}
 	return knobs, nil
 }

@@ -199,7 +199,7 @@ func writeRun(w io.Writer, r *compare.RunReport, of *spec.Resolved, against stri
 		for _, a := range r.Asked {
 			var fields []string
 			for _, f := range a.Fields {
-				fields = append(fields, fmt.Sprintf("%s: %s -> %s", f.Name, orNothing(f.Reference), orNothing(f.Ours)))
+				fields = append(fields, fmt.Sprintf("%s: %s -> %s", f.Name, cmp.Or(f.Reference, "nothing"), cmp.Or(f.Ours, "nothing")))
 			}
 			fmt.Fprintf(w, "  %s (%s)\n", strings.Join(fields, "; "), some(a.Steps, 3))
 		}
@@ -282,13 +282,6 @@ const (
 	explainedCells = 3 // benchmarks of such a row, beside the average
 	explainedMost  = 3 // questions
 )
-
-func orNothing(field string) string {
-	if field == "" {
-		return "nothing"
-	}
-	return field
-}
 
 func seedList(seeds []uint64) string { return strings.Trim(fmt.Sprint(seeds), "[]") }
 

@@ -39,8 +39,8 @@ func claimsCommand() *cli.Command {
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
 			&cli.StringFlag{Name: "paper", Usage: "`DIR` with tables (*.txt) and, if wanted, claims.yaml and orderings.yaml instead of the built-in ones"}),
 		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
-				return usageError{fmt.Errorf("claims takes no arguments, got %q", c.Args().First())}
+			if err := noArguments(c, ""); err != nil {
+				return err
 			}
 			if c.Bool("json") && c.Bool("full") {
 				return usageError{errors.New("--json has everything; leave --full out")}
@@ -175,12 +175,7 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 		if folder == "" {
 			fmt.Fprintln(c.App.Writer)
 		}
-		full := "entrorouter claims --full"
-		for _, flag := range []string{"paper", "fill"} {
-			if c.IsSet(flag) {
-				full += " --" + flag + " " + shellWord(c.String(flag))
-			}
-		}
+		full := "entrorouter claims --full" + asGiven(c, "paper", "fill")
 		for _, path := range c.StringSlice("measurements") {
 			full += " --measurements " + shellWord(path)
 		}

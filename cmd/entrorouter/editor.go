@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -42,9 +41,8 @@ func schemaCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			enc := json.NewEncoder(c.App.Writer)
+			enc := jsonLines(c.App.Writer)
 			enc.SetIndent("", "  ")
-			enc.SetEscapeHTML(false)
 			return enc.Encode(s)
 		},
 	}

@@ -131,6 +131,14 @@ func checkFolder(folder, flag string) error {
 	}
 }
 
+// noArguments refuses arguments; more follows in the sentence that does.
+func noArguments(c *cli.Context, more string) error {
+	if c.NArg() == 0 {
+		return nil
+	}
+	return usageError{fmt.Errorf("%s takes no arguments, got %q%s", c.Command.Name, c.Args().First(), more)}
+}
+
 func seedsFlag() cli.Flag {
 	return &cli.IntFlag{Name: "seeds", DefaultText: "those of the spec", Usage: "train with seeds 1 to `N`"}
 }

@@ -24,8 +24,8 @@ func fsckCommand() *cli.Command {
 			"again; it says how many, and brings rollouts of an older format to today's.",
 		Flags: append(storeFlags()[:1], &cli.BoolFlag{Name: "repair", Usage: "remove what is damaged"}),
 		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				return usageError{fmt.Errorf("fsck takes no arguments, got %q; --out names the folder", c.Args().First())}
+			if err := noArguments(c, "; --out names the folder"); err != nil {
+				return err
 			}
 			if err := checkFolder(c.String("out"), "out"); err != nil {
 				return err

@@ -35,9 +35,10 @@ func gpuCheckCommand() *cli.Command {
 			&cli.StringFlag{Name: "python", Value: "python3", Usage: "Python whose PyTorch is timed, too; empty: none"},
 		},
 		Action: func(c *cli.Context) error {
+			if err := noArguments(c, ""); err != nil {
+				return err
+			}
 			switch {
-			case c.Args().Present():
-				return usageError{fmt.Errorf("gpu-check takes no arguments, got %q", c.Args().First())}
 			case c.Int("steps") < 1 || c.Int("rows") < 1 || c.Int("tokens") < 1:
 				return usageError{errors.New("--steps, --rows and --tokens are at least 1")}
 			case c.String("tune") != "adapters" && c.String("tune") != "all":

@@ -20,8 +20,8 @@ func listCommand() *cli.Command {
 		Description: "--json: experiments (name, title, protocol, rows) and methods (name, says).",
 		Flags:       []cli.Flag{&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}},
 		Action: func(c *cli.Context) error {
-			if c.Args().Present() {
-				return usageError{fmt.Errorf("list takes no arguments, got %q", c.Args().First())}
+			if err := noArguments(c, ""); err != nil {
+				return err
 			}
 			var all listing
 			for _, name := range methods.Kinds() {

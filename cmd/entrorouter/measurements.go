@@ -46,6 +46,14 @@ func readMeasurements(dir string, r *spec.Resolved) (*metrics.Set, error) {
 	return set, err
 }
 
+// outdated says that measurements of a folder cannot be drawn, unless the spec is at fault, or err is nil.
+func outdated(dir string, r *spec.Resolved, err error) error {
+	if err == nil || errors.Is(err, spec.ErrUsage) {
+		return err
+	}
+	return fmt.Errorf("%s does not fit spec %s as it is now, run it again: %w", measurementsFile(dir, r.Experiment.Name), r.Experiment.Name, err)
+}
+
 func readSet(file string) (*metrics.Set, error) {
 	f, err := os.Open(file)
 	if err != nil {

@@ -49,16 +49,20 @@ func runs(dir string, specs ...*spec.Resolved) (commands []string) {
 	return append(commands, ensembles...)
 }
 
+// asGiven are those of some flags that the command line has, as a command that is proposed has them, with a space before each.
+func asGiven(c *cli.Context, flags ...string) (words string) {
+	for _, flag := range flags {
+		if c.IsSet(flag) {
+			words += " --" + flag + " " + shellWord(fmt.Sprint(c.Value(flag)))
+		}
+	}
+	return words
+}
+
 // routeBy is the command that routes by a router of a spec, as that was run.
 func routeBy(c *cli.Context, r *spec.Resolved, by present.Judged) string {
 	name, _ := unflagged(r.Named)
-	command := "entrorouter route " + name + " FILE"
-	for _, flag := range []string{"out", "data"} {
-		if c.IsSet(flag) {
-			command += " --" + flag + " " + shellWord(c.String(flag))
-		}
-	}
-	command += " --row " + shellWord(by.Row)
+	command := "entrorouter route " + name + " FILE" + asGiven(c, "out", "data") + " --row " + shellWord(by.Row)
 	if by.Budget > 0 {
 		command += fmt.Sprintf(" --budget %d", by.Budget)
 	}

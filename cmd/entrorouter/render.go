@@ -18,7 +18,6 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/report"
-	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/results"
 )
@@ -73,11 +72,8 @@ func renderCommand() *cli.Command {
 				} else {
 					files[i], err = present.Draw(r, results.FS, terminal(c.App.Writer), &printed[i], formats...)
 				}
-				if errors.Is(err, spec.ErrUsage) {
-					return err
-				}
 				if err != nil {
-					return fmt.Errorf("%s does not fit spec %s as it is now, run it again: %w", measurementsFile(dir, r.Spec.Experiment.Name), r.Spec.Experiment.Name, err)
+					return outdated(dir, r.Spec, err)
 				}
 			}
 			for i := range redo {

@@ -108,10 +108,7 @@ func experimentOf(dir string, run *present.Run) (e page.Experiment, err error) {
 		e.Commands = append(e.Commands, "entrorouter show "+r.Named)
 	}
 	e.Outputs, err = present.Outputs(run, results.FS)
-	if err != nil && !errors.Is(err, spec.ErrUsage) {
-		err = fmt.Errorf("%s does not fit spec %s as it is now, run it again: %w", e.File, r.Experiment.Name, err)
-	}
-	return e, err
+	return e, outdated(dir, r, err)
 }
 
 // questionsOf are questions of a finished run whose store is at hand, or the reason why there are none. Nobody is asked.

@@ -73,7 +73,11 @@ func showCommand() *cli.Command {
 			if err != nil {
 				return err
 			}
-			t, done, err := harness.OpenTrail(c.Context, r, options(c), rowsAsked(row)...)
+			var asked []string // the trainings of other rows need not be there
+			if row != "" {
+				asked = []string{row}
+			}
+			t, done, err := harness.OpenTrail(c.Context, r, options(c), asked...)
 			if err != nil {
 				return err
 			}
@@ -202,14 +206,6 @@ func dollars(usd float64) string {
 	return strconv.FormatFloat(usd, 'f', max(2, decimals), 64)
 }
 
-// rowsAsked is the one row that is asked for, if any: the trainings of others need not be there.
-func rowsAsked(row string) []string {
-	if row == "" {
-		return nil
-	}
-	return []string{row}
-}
-
 // gain says how the hull gain of a cell comes about.
 func gain(c trail.Cell) string {
 	if f := c.FoldGain; f != nil {
@@ -246,15 +242,7 @@ func writeQuestions(w io.Writer, questions []trail.QuestionResult) {
 
 // shares lists what each expert got, the most first, down to what would print as nothing.
 func shares[K ~string](of map[K]float64, format string) string {
-	ids := slices.SortedFunc(maps.Keys(of), func(a, b K) int {
-		switch {
-		case of[a] > of[b]:
-			return -1
-		case of[a] < of[b]:
-			return 1
-		}
-		return strings.Compare(string(a), string(b))
-	})
+	ids := slices.SortedFunc(maps.Keys(of), func(a, b K) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) })
 	var parts []string
 	for _, id := range ids {
 		if of[id] < 0.0005 {

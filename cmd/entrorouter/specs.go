@@ -105,12 +105,7 @@ func loadFrom(c *cli.Context, fsys fs.FS, name, arg string, changes spec.Changes
 	if err != nil {
 		return nil, err
 	}
-	r.Named = shellWord(arg) + changeWords(changes)
-	for _, flag := range []string{"out", "data", "seeds", "partitions"} {
-		if c.IsSet(flag) {
-			r.Named += " --" + flag + " " + shellWord(fmt.Sprint(c.Value(flag)))
-		}
-	}
+	r.Named = shellWord(arg) + changeWords(changes) + asGiven(c, "out", "data", "seeds", "partitions")
 	if err := setTrainings(c, &r.Experiment); err != nil {
 		return nil, err
 	}

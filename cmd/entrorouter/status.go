@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"time"
 
@@ -24,8 +23,8 @@ func statusCommand() *cli.Command {
 			"last_minute, spent and bound (tokens_in, tokens_out, usd), repeated; oldest, when the oldest request in flight began; servers, by URL.",
 		Flags: append(storeFlags()[:1], &cli.BoolFlag{Name: "repeated", Usage: "count the answers that repeat another one to the same problem, byte for byte; takes about two seconds per million"}, &cli.BoolFlag{Name: "json", Usage: "one JSON object instead of lines"}),
 		Action: func(c *cli.Context) error {
-			if c.NArg() > 0 {
-				return usageError{fmt.Errorf("status takes no arguments, got %q; --out names the folder", c.Args().First())}
+			if err := noArguments(c, "; --out names the folder"); err != nil {
+				return err
 			}
 			if err := checkFolder(c.String("out"), "out"); err != nil {
 				return err

@@ -212,7 +212,7 @@ func (g *grading) grade(c *chunk) {
 				c.add(v.Verdict)
 				switch {
 				case g.other != nil:
-					err = g.compare(c, v)
+					g.compare(c, v)
 				case !g.quiet:
 					err = enc.Encode(v)
 				}
@@ -243,22 +243,21 @@ func (g *grading) repeat(c *chunk) (found bool) {
 }
 
 // compare counts whether another grader agrees about a row, and writes the row down if it does not.
-func (g *grading) compare(c *chunk, v verify.Graded) error {
+func (g *grading) compare(c *chunk, v verify.Graded) {
 	theirs, ok := g.other[v.ID]
 	if !ok {
 		c.alone++
-		return nil
+		return
 	}
 	c.pairs[v.Outcome][theirs]++
 	if theirs == v.Outcome || g.quiet {
-		return nil
+		return
 	}
 	fmt.Fprintf(&c.graded, "%s: the other grader says %s\n", v.ID, theirs)
 	for line := range strings.Lines(v.Explain()) {
 		c.graded.WriteString("  " + line)
 	}
 	c.graded.WriteByte('\n')
-	return nil
 }
 
 // take counts and writes a graded chunk.

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,8 +33,7 @@ func regradeAction(c *cli.Context) error {
 		r.Moved = nil
 	}
 	if c.Bool("json") {
-		enc := json.NewEncoder(c.App.Writer)
-		enc.SetEscapeHTML(false)
+		enc := jsonLines(c.App.Writer)
 		enc.SetIndent("", "  ")
 		return enc.Encode(r)
 	}
