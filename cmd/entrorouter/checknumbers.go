@@ -60,6 +60,9 @@ func writeCheck(w io.Writer, r *compare.NumbersReport, of *spec.Resolved, agains
 		}
 		fmt.Fprintf(w, "Not in the reference, and so held against nothing: %s; --json lists them.\n", strings.Join(rows, ", "))
 	}
+	if len(r.OtherData) > 0 {
+		fmt.Fprintf(w, "Other data than the reference's, by SHA-256: %s.\n", strings.Join(r.OtherData, ", "))
+	}
 	reasons, count := r.Unjudged()
 	if len(reasons) > 0 && !paper && !full {
 		var of []string

@@ -30,6 +30,7 @@ type NumbersReport struct {
 	SameMachine  bool             `json:"same_machine"`  // backend and architecture
 	SameNumerics bool             `json:"same_numerics"` // and, where XLA computed, the processor
 	OtherRecipes []string         `json:"-"`             // steps whose recipe is another than the reference's
+	OtherData    []string         `json:"-"`             // recorded files that are others than the reference's
 	Changes      []metrics.Change `json:"-"`
 	Added        []metrics.Change `json:"-"` // our numbers that the reference does not have; they are held against nothing
 }
@@ -107,9 +108,10 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 	ours, _ := measured.Provenance()
 	theirs, known := reference.Provenance()
 	alike := sameRecipes && known
+	otherData, otherQuestions := otherRecordings(r, measured, reference)
 	out := &NumbersReport{
-		Experiment: x.Name, Provenance: known, SameProblems: known && ours.Seed == theirs.Seed,
-		SameMachine: alike && ours.SameMachine(theirs), SameNumerics: alike && ours.Repeats(theirs),
+		Experiment: x.Name, Provenance: known, SameProblems: known && ours.Seed == theirs.Seed && !otherQuestions,
+		SameMachine: alike && ours.SameMachine(theirs), SameNumerics: alike && ours.Repeats(theirs), OtherData: otherData,
 	}
 	untrained, matched := map[string]bool{}, map[string]bool{}
 	for _, m := range x.Methods {
@@ -158,6 +160,25 @@ func numbers(r *spec.Resolved, measured, reference *metrics.Set, sameRecipes boo
 		}
 	}
 	return out
+}
+
+// otherRecordings lists the files that we read and the reference did not, and says whether one of them has the questions. A reference that
+// names no files may be of any.
+func otherRecordings(r *spec.Resolved, measured, reference *metrics.Set) (files []string, questions bool) {
+	mine, sums := measured.Data()
+	known, theirs := reference.Data()
+	if len(known) == 0 {
+		return nil, false
+	}
+	read := slices.Collect(maps.Values(theirs))
+	for _, file := range mine {
+		if slices.Contains(read, sums[file]) {
+			continue
+		}
+		files = append(files, file)
+		questions = questions || slices.ContainsFunc(r.Pools, func(p spec.Pool) bool { return p.Recorded != nil && p.Recorded.Queries.Path == file })
+	}
+	return files, questions
 }
 
 // relative says whether a unit compares a row with another: it is a difference or a lead by name, or the p-value of a test of two rows.

@@ -191,3 +191,59 @@ func TestOtherPartitionsNeedNotRepeatWhatIsOverAllOfThem(t *testing.T) {
 		}
 	}
 }
+
+// Recorded answers to other questions are other problems, whatever the seed: no number has to be the same there. Other answers to the
+// same questions are other data, and what trains nothing shows them.
+func TestOtherRecordedQuestionsAreOtherProblems(t *testing.T) {
+	r := &spec.Resolved{
+		Experiment: spec.Experiment{
+			Name: "toy", Protocol: "folds", Folds: spec.Folds{K: 5}, Evaluate: spec.Evaluate{Seeds: []uint64{1}, Confidence: 0.95},
+			Methods: []spec.Method{{Name: "fixed", ID: "cheapest"}, {Name: "logistic"}},
+		},
+		Pools: []spec.Pool{{Recorded: &spec.Recorded{Queries: spec.File{Path: "queries.jsonl"}, Outcomes: spec.File{Path: "outcomes.jsonl"}}}},
+	}
+	read := func(queries, outcomes, digit string) *metrics.Set {
+		text := ""
+		if queries != "" {
+			text = "#" + metrics.MadeOf("queries.jsonl", queries) + "\n#" + metrics.MadeOf("outcomes.jsonl", outcomes) + "\n"
+		}
+		text += "# Made with seed 1 by backend go on amd64.\n" +
+			"BenchmarkRoute/experiment=toy/pool=p/method=cheapest/benchmark=all 100 60." + digit + " accuracy-% 50 accuracy-low-% 70 accuracy-high-%\n" +
+			"BenchmarkRoute/experiment=toy/pool=p/method=cheapest/benchmark=sums 50 60." + digit + " accuracy-% 50 accuracy-low-% 70 accuracy-high-%\n" +
+			"BenchmarkRoute/experiment=toy/pool=p/method=logistic/benchmark=all 100 70." + digit + " accuracy-% 60 accuracy-low-% 80 accuracy-high-%\n"
+		set, err := metrics.Read("toy", strings.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	for _, c := range []struct {
+		name                                    string
+		queries, outcomes, theirs, theirAnswers string
+		same                                    bool
+		want                                    []metrics.Gate // of the accuracies
+		other                                   []string
+	}{
+		{"the same data", "aa", "bb", "aa", "bb", true, []metrics.Gate{metrics.Exact, metrics.Exact, metrics.Golden}, nil},
+		{"other answers", "aa", "cc", "aa", "bb", true, []metrics.Gate{metrics.Exact, metrics.Exact, metrics.Golden}, []string{"outcomes.jsonl"}},
+		{"other questions", "ee", "cc", "aa", "bb", false, []metrics.Gate{metrics.Question, metrics.None, metrics.None}, []string{"queries.jsonl", "outcomes.jsonl"}},
+		{"a reference that does not say", "ee", "cc", "", "", true, []metrics.Gate{metrics.Exact, metrics.Exact, metrics.Golden}, nil},
+	} {
+		report := Numbers(r, read(c.queries, c.outcomes, "1"), read(c.theirs, c.theirAnswers, "0"))
+		var gates []metrics.Gate
+		for _, x := range report.Changes {
+			if x.Unit == metrics.Accuracy {
+				gates = append(gates, x.Gate)
+			}
+		}
+		if report.SameProblems != c.same {
+			t.Errorf("%s: same problems: %v", c.name, report.SameProblems)
+		}
+		if d := cmp.Diff(c.want, gates); d != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, d)
+		}
+		if d := cmp.Diff(c.other, report.OtherData); d != "" {
+			t.Errorf("%s: other data (-want +got):\n%s", c.name, d)
+		}
+	}
+}

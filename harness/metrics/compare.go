@@ -38,7 +38,7 @@ const (
 
 // Comparison says what two files of measurements of one experiment have in common.
 type Comparison struct {
-	SameProblems  bool                     // drawn from the same seed, in the same sizes
+	SameProblems  bool                     // drawn from the same seed, in the same sizes, or recorded in the same files
 	SameMachine   bool                     // of one backend and architecture: what trains nothing counts and draws alike, the ends of intervals too
 	SameNumerics  bool                     // trainings of the same seeds repeat themselves: in XLA of one processor too
 	Untrained     func(Measurement) bool   // of a row that trains nothing and draws nothing
@@ -86,7 +86,7 @@ func (c Comparison) unjudged(ref Measurement, unit string, untrained bool, over 
 			return Reason{"comparisons with a trained row on other problems", "how far other training problems move that row is not measured"}
 		case c.Sampled(unit):
 			return Reason{"hull gains on other problems", "other problems may have another hull, which no interval counts"}
-		case ref.Key("benchmark") != Average:
+		case !overAll(ref):
 			return Reason{"parts of other problems", "only averages over all benchmarks are judged there"}
 		}
 		return Reason{"numbers without an interval on other problems", "nothing says how far the draw of the questions moves them"}
@@ -235,7 +235,7 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 				s = statistical{sd: of.sd, df: float64(of.n - 1), seeds: 1/float64(n) + 1/float64(of.n)}
 			}
 			switch {
-			case !c.SameProblems && untrained && sameSeeds && !c.Relative(v.Unit) && !c.Sampled(v.Unit) && ref.Key("benchmark") == Average && o.Bounded && v.Bounded:
+			case !c.SameProblems && untrained && sameSeeds && !c.Relative(v.Unit) && !c.Sampled(v.Unit) && overAll(ref) && o.Bounded && v.Bounded:
 				x.Gate = Question
 				s = statistical{}
 				z := distuv.UnitNormal.Quantile(0.5 + c.Confidence/2)
@@ -316,6 +316,11 @@ func Added(ours, reference *Set, c Comparison) (added []Change) {
 		}
 	}
 	return added
+}
+
+// overAll says whether a line is over all benchmarks, of a recorded pool over all of its questions.
+func overAll(m Measurement) bool {
+	return m.Key("benchmark") == Average || m.Key("benchmark") == BothStrata
 }
 
 // allSeeds says whether both sides are of the same trainings throughout, whose seeds seedsOf lists.

@@ -57,6 +57,19 @@ func (s *Set) Folds() (k int) {
 	return k
 }
 
+var madeOfLine = regexp.MustCompile(`^ Made of (.+), SHA-256 ([0-9a-f]+)\.$`)
+
+// Data are the files of data that a file says its numbers are of, in its order, and the SHA-256 of each; none: it does not say.
+func (s *Set) Data() (files []string, sha256 map[string]string) {
+	sha256 = map[string]string{}
+	for _, line := range s.Comment {
+		if f := madeOfLine.FindStringSubmatch(line); f != nil {
+			files, sha256[f[1]] = append(files, f[1]), f[2]
+		}
+	}
+	return files, sha256
+}
+
 // changePrefix is what the comments begin with that say how a run's spec was changed, without their '#'.
 const changePrefix = " Changed by "
 
