@@ -11,6 +11,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -39,6 +40,7 @@ func decode(file string, data []byte, into any) error {
 var (
 	yamlLine  = regexp.MustCompile(`^(?:yaml: )?line (\d+): `)
 	notAField = regexp.MustCompile(`^field (\S+) not found in type \S+$`)
+	otherType = regexp.MustCompile("^cannot unmarshal !!(\\S+)(?: `(.*)`)? into (\\S+)$")
 )
 
 // located turns an error of the yaml library into lines that start with file:line.
@@ -57,9 +59,34 @@ func located(file string, err error) error {
 		if m := notAField.FindStringSubmatch(text); m != nil {
 			text = fmt.Sprintf("unknown key %q", m[1])
 		}
+		if m := otherType.FindStringSubmatch(text); m != nil {
+			got := map[string]string{"map": "keys and values", "seq": "a list"}[m[1]]
+			if got == "" {
+				got = strconv.Quote(m[2])
+			}
+			text = "want " + typed(m[3]) + ", got " + got
+		}
 		texts[i] = at + ": " + text
 	}
 	return errors.New(strings.Join(texts, "\n"))
+}
+
+// typed is what a value of a Go type is called in a file.
+func typed(name string) string {
+	switch name {
+	case "string":
+		return "text"
+	case "int":
+		return "a whole number"
+	case "float64":
+		return "a number"
+	case "bool":
+		return "true or false"
+	}
+	if strings.HasPrefix(name, "[") {
+		return "a list"
+	}
+	return "keys and values"
 }
 
 // linesOf returns the line of every item of the lists that keys lead to, in order of appearance: sections, orderings are
