@@ -159,6 +159,44 @@ func TestAveragesAreRecomputedFromTheirRow(t *testing.T) {
 	}
 }
 
+// Many papers average over benchmarks, each counting as much: that is no mismatch where all averages of a table do, and it is said.
+func TestAveragesMayCountEachBenchmarkAsMuch(t *testing.T) {
+	const table = `BenchmarkRoute/table=t/method=x/benchmark=a 30 80.0 accuracy-% 3.0000 usd 30 questions
+BenchmarkRoute/table=t/method=x/benchmark=b 10 40.0 accuracy-% 5.0000 usd 10 questions
+BenchmarkRoute/table=t/method=x/benchmark=avg 40 60.0 accuracy-% 0.3000 usd/query
+BenchmarkRoute/table=t/method=y/benchmark=a 30 90.0 accuracy-% 6.0000 usd 30 questions
+BenchmarkRoute/table=t/method=y/benchmark=b 10 50.0 accuracy-% 3.0000 usd 10 questions
+BenchmarkRoute/table=t/method=y/benchmark=avg 40 70.0 accuracy-% 0.2500 usd/query
+`
+	const equally = "Averages of accuracies count each benchmark as much. Averages of costs count each benchmark as much."
+	for _, c := range []struct{ name, from, to, verdict, fit, reason string }{
+		{"all of them", "", "", Holds, "4 of 4", equally},
+		{"accuracies alone", "3.0000 usd 30 questions", "4.0000 usd 30 questions", Mismatch, "2 of 4", "x cost: printed 0.3000, the cells give 0.225; y cost: printed 0.2500, the cells give 0.225. Averages of accuracies count each benchmark as much."},
+		{"neither way", "avg 40 60.0", "avg 40 61.0", Mismatch, "2 of 4", "x accuracy: printed 61.0, the cells give 70; y accuracy: printed 70.0, the cells give 80. Averages of costs count each benchmark as much."},
+	} {
+		tables, err := ReadTables(fstest.MapFS{"t.txt": {Data: []byte(strings.Replace(table, c.from, c.to, 1))}}, ".")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := (&List{}).Check("folder", tables, nil, nil)
+		if err != nil || len(found) == 0 {
+			t.Fatal(found, err)
+		}
+		if f := found[0]; f.Verdict != c.verdict || f.Recomputed != c.fit || !strings.Contains(f.Reason, c.reason) {
+			t.Errorf("%s: %s, %s, %q", c.name, f.Verdict, f.Recomputed, f.Reason)
+		}
+	}
+	// One row may agree by chance.
+	single := strings.Join(strings.SplitAfter(table, "\n")[:3], "")
+	tables, err := ReadTables(fstest.MapFS{"t.txt": {Data: []byte(single)}}, ".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found, err := (&List{}).Check("folder", tables, nil, nil); err != nil || found[0].Verdict != Mismatch {
+		t.Errorf("a single row: %+v (%v)", found, err)
+	}
+}
+
 func TestPercentagesOfWholeNumbers(t *testing.T) {
 	for _, c := range []struct {
 		printed  float64

@@ -38,7 +38,7 @@
 //
 // Two checks run over every table: every printed average is recomputed from its cells, where the table has them, and
 // every printed percentage is tried as k/(questions x runs) for whole k (the granularity test of Brown and Heathers
-// 2017). A folder of tables without a list of claims gets these alone. On our measurements, where a line has counts of
+// 2017). Averages are over questions, or over benchmarks, each of which counts as much, if all of a table are. A folder of tables without a list of claims gets these alone. On our measurements, where a line has counts of
 // answers and is a mean over training seeds, both are sharper; the documentation of Measurements.CheckTables says what
 // is tried and what is left out.
 //

@@ -5,6 +5,7 @@ package paper
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -84,19 +85,30 @@ func (l *List) wholeTables(file string, t *Tables) ([]Finding, error) {
 }
 
 // averages recomputes the printed averages of a table; nil if it prints none. An average is not tried where its row
-// lacks what it is made of.
+// lacks what it is made of. Averages over questions are looked for first; where a table has others, they may be over benchmarks, each
+// of which counts as much, if that holds for all rows of a table and not for one by chance.
 func (l *List) averages(a Averages, t *Tables) (*Finding, error) {
 	rows, err := t.Rows(a.Table)
 	if err != nil {
 		return nil, err
 	}
 	tables, _ := l.sizes(t)
-	var wrong, said, untried []string
-	n := 0
+	type tried struct {
+		name, says string
+		of         int // its kind
+		fits       bool
+	}
+	var all []tried
+	var untried []string
+	kinds := []struct{ name, plural, function, unit, cell string }{
+		{"accuracy", "accuracies", "mean", metrics.Accuracy, metrics.Accuracy}, {"cost", "costs", "query", metrics.USDPerQuery, metrics.USD},
+	}
+	equally := make([]bool, len(kinds)) // all averages of the kind count each benchmark as much
+	for k := range equally {
+		equally[k] = true
+	}
 	for _, row := range rows {
-		for _, kind := range []struct{ name, function, unit, cell string }{
-			{"accuracy", "mean", metrics.Accuracy, metrics.Accuracy}, {"cost", "query", metrics.USDPerQuery, metrics.USD},
-		} {
+		for k, kind := range kinds {
 			printed, ok := t.lines[a.Table][row][metrics.Average].Value(kind.unit)
 			if !ok {
 				continue
@@ -107,7 +119,6 @@ func (l *List) averages(a Averages, t *Tables) (*Finding, error) {
 				untried = append(untried, row+" "+kind.name+", "+lacks)
 				continue
 			}
-			n++
 			var first value
 			fits := false
 			for i, sized := range tables {
@@ -118,27 +129,69 @@ func (l *List) averages(a Averages, t *Tables) (*Finding, error) {
 				if i == 0 {
 					first = v
 				}
-				by := half(printed)
-				above := printed.Number - v.number
-				fits = fits || above <= v.up+by+slack && -above <= v.down+by+slack
+				fits = fits || v.covers(printed)
 			}
-			if !fits {
-				wrong = append(wrong, row+" "+kind.name)
-				said = append(said, fmt.Sprintf("%s %s: printed %s, the cells give %s", row, kind.name, metrics.Format(printed.Number, printed.Decimals), short(first.number, 4)))
+			all = append(all, tried{row + " " + kind.name, fmt.Sprintf("%s %s: printed %s, the cells give %s", row, kind.name, metrics.Format(printed.Number, printed.Decimals), short(first.number, 4)), k, fits})
+			if equally[k] {
+				v, err := t.equally(a.Table, row, kind.cell)
+				if err != nil {
+					return nil, err
+				}
+				equally[k] = v.covers(printed)
 			}
 		}
 	}
-	if n+len(untried)+len(a.Mismatch) == 0 {
+	var wrong, said, notes []string
+	for k, kind := range kinds {
+		mine := slices.DeleteFunc(slices.Clone(all), func(x tried) bool { return x.of != k })
+		differ := slices.ContainsFunc(mine, func(x tried) bool { return !x.fits })
+		if equally[k] = equally[k] && differ && len(mine) > 1; equally[k] {
+			notes = append(notes, "Averages of "+kind.plural+" count each benchmark as much.")
+		}
+	}
+	for _, x := range all {
+		if !x.fits && !equally[x.of] {
+			wrong, said = append(wrong, x.name), append(said, x.says)
+		}
+	}
+	if len(all)+len(untried)+len(a.Mismatch) == 0 {
 		return nil, nil // no averages are printed
 	}
 	if len(untried) > 0 {
-		a.Reason = strings.TrimSpace("Not tried: " + strings.Join(untried, "; ") + ". " + a.Reason)
+		notes = append(notes, "Not tried: "+strings.Join(untried, "; ")+".")
 	}
-	found := tableFinding("averages of "+a.Table, "table "+a.Table, "every printed average follows from its row", n, wrong, said, a.Mismatch, a.Reason)
-	if n == 0 && found.Verdict == Holds {
+	a.Reason = strings.TrimSpace(strings.Join(append(notes, a.Reason), " "))
+	found := tableFinding("averages of "+a.Table, "table "+a.Table, "every printed average follows from its row", len(all), wrong, said, a.Mismatch, a.Reason)
+	if len(all) == 0 && found.Verdict == Holds {
 		found.Verdict = NotCheckable
 	}
 	return &found, nil
+}
+
+// covers says whether a printed number can be the value, both of which are rounded.
+func (v value) covers(printed metrics.Value) bool {
+	by, above := half(printed), printed.Number-v.number
+	return above <= v.up+by+slack && -above <= v.down+by+slack
+}
+
+// equally is the average of a row over its benchmarks, each of which counts as much; of dollars, those of a question.
+func (t *Tables) equally(table, row, unit string) (value, error) {
+	benchmarks, err := t.Benchmarks(table, row)
+	if err != nil {
+		return value{}, err
+	}
+	var sum node = number(0)
+	for _, b := range benchmarks {
+		function, questions := "accuracy", 1.0
+		if unit == metrics.USD {
+			function = "usd"
+			if questions, err = t.Questions(table, row, b); err != nil {
+				return value{}, err
+			}
+		}
+		sum = binary{'+', sum, binary{'/', reference{function, []string{table, row, b}, 1}, number(questions * float64(len(benchmarks)))}}
+	}
+	return around(sum, t)
 }
 
 // lacks says what an average of a row cannot be made without; empty: it has all.
