@@ -72,19 +72,35 @@ func (r *Run) paretoFigure(o spec.Output, paper published, p part) (*report.Figu
 }
 
 // looks are the markers of the rows that are no fixed experts, whichever of them a figure shows: those of methods.Marked, and for
-// others the next ones in the order of the experiment.
+// others the next ones in the order of the experiment that none of its rows has.
 func (r *Run) looks() map[string]report.Look {
-	known, looks := methods.Marked(), map[string]report.Look{}
-	next := len(known)
-	for _, m := range r.Spec.Experiment.Methods {
+	return looksOf(methods.Marked(), r.Spec.Experiment.Methods)
+}
+
+// looksOf are the markers of rows, of which known have their own.
+func looksOf(known []string, rows []spec.Method) map[string]report.Look {
+	looks, taken := map[string]report.Look{}, map[report.Look]bool{}
+	var others []string
+	for _, m := range rows {
 		if methods.Fixed(m.Name) {
 			continue
 		}
 		at := slices.Index(known, m.RowID())
 		if at < 0 {
-			at, next = next, next+1
+			others = append(others, m.RowID())
+			continue
 		}
 		looks[m.RowID()] = report.Look(at)
+		taken[report.Look(at).Drawn()] = true
+	}
+	next := report.Look(len(known))
+	for _, row := range others {
+		for n := 0; n < report.Looks && taken[next.Drawn()]; n++ { // they begin anew
+			next++
+		}
+		looks[row] = next
+		taken[next.Drawn()] = true
+		next++
 	}
 	return looks
 }

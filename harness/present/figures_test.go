@@ -1,6 +1,7 @@
 package present
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -42,9 +43,7 @@ func TestEveryRowHasOneMarkerOfItsOwnInAllPlanes(t *testing.T) {
 			if len(shown) > 0 && !slices.Contains(shown, id) {
 				continue
 			}
-			if look >= report.Looks { // they begin anew, but for the first
-				look = 1 + (look-1)%(report.Looks-1)
-			}
+			look = look.Drawn()
 			if at, known := in.ofRow[id]; known && at != look {
 				t.Errorf("%s: row %s has marker %d here and %d elsewhere", name, id, look, at)
 			}
@@ -102,6 +101,23 @@ func TestAMarkerDoesNotDependOnTheRowsThatAreShown(t *testing.T) {
 	r.Experiment.Outputs = nil
 	if diff := cmp.Diff(before, (&Run{Spec: r}).looks()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// Another method takes the next marker, and rows without one of their own come after it: they may begin anew, and still get none that a
+// row of their experiment has.
+func TestAnotherMethodLeavesRowsTheirMarkers(t *testing.T) {
+	known := methods.Marked()
+	for n := range 3 {
+		r := builtin(t, "lm-recorded")
+		ofLook := map[report.Look]string{}
+		for id, look := range looksOf(known, r.Experiment.Methods) {
+			if other, taken := ofLook[look.Drawn()]; taken {
+				t.Errorf("%d methods more: rows %s and %s have the same marker", n, id, other)
+			}
+			ofLook[look.Drawn()] = id
+		}
+		known = append(known, fmt.Sprintf("another-%d", n))
 	}
 }
 

@@ -93,6 +93,14 @@ type Look int
 // Looks is how many there are before one is repeated.
 const Looks = 1 + (colours-1)*(shapes-1)/3 // 3 divides both
 
+// Drawn is the look of its colour and marker: those beyond Looks begin anew, but for the first.
+func (l Look) Drawn() Look {
+	if l < Looks {
+		return l
+	}
+	return 1 + (l-1)%(Looks-1)
+}
+
 // indices returns those of the colour and of the marker.
 func (l Look) indices() (colour, shape int) {
 	if l == 0 {
