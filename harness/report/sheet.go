@@ -313,6 +313,9 @@ func (to Terminal) WriteSheet(w io.Writer, s *Sheet) error {
 const narrowest = 8
 
 func (to Terminal) writeGrid(w io.Writer, g Grid, limit int) error {
+	if len(g.Rows) == 0 {
+		return nil
+	}
 	widths := make([]int, len(g.Widths))
 	for i, share := range g.Widths {
 		widths[i] = max(narrowest, int(share*float64(limit))-gap)

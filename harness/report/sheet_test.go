@@ -51,6 +51,18 @@ func TestSheets(t *testing.T) {
 	}
 }
 
+func TestAGridWithoutRowsIsItsTitle(t *testing.T) {
+	s := verdictSheet()
+	s.Grids = []Grid{{Title: "None of them", Head: []string{"Ordering"}, Widths: []float64{1}}}
+	var b strings.Builder
+	if err := (Terminal{}).WriteSheet(&b, s); err != nil {
+		t.Fatal(err)
+	}
+	if want := s.Caption + "\n\nNone of them\n\n" + s.Notes[0] + "\n"; b.String() != want {
+		t.Errorf("%q, want %q", b.String(), want)
+	}
+}
+
 func TestALongSheetBreaksIntoPages(t *testing.T) {
 	s := verdictSheet()
 	for i := range 60 {
