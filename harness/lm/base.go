@@ -188,6 +188,14 @@ func (b *Base) rows(t tensor, rows []int32) ([]float32, error) {
 	return picked, nil
 }
 
+// embeds says that a text has tokens for which the model has no embedding.
+func (b *Base) embeds(what string, tokens ...int32) error {
+	if most := slices.Max(tokens); int(most) >= b.Config.Vocab {
+		return fmt.Errorf("language model %s: %s has token %d, and vocab_size is %d; take the tokenizer that belongs to the weights", b.dir, what, most, b.Config.Vocab)
+	}
+	return nil
+}
+
 // vocabularyFiles are the files of a folder that say how texts become tokens and conversations texts, and how to generate.
 var vocabularyFiles = []string{"tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt", "special_tokens_map.json", "added_tokens.json", "chat_template.jinja", generationFile}
 

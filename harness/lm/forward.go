@@ -29,6 +29,9 @@ func (p *Policy) Encode(ctx context.Context, texts []string) ([]policy.Row, erro
 		if n := len(tokens[i]); n > p.record.Policy.MaxTokens {
 			return nil, fmt.Errorf("lm policy: the prompt of problem %q has %d tokens; policy.max_tokens is %d", beginning(text), n, p.record.Policy.MaxTokens)
 		}
+		if err := p.base.embeds(fmt.Sprintf("the prompt of problem %q", beginning(text)), tokens[i]...); err != nil {
+			return nil, fmt.Errorf("lm policy: %w", err)
+		}
 		rows[i].IDs = tokens[i]
 	}
 	if p.trunk == nil {

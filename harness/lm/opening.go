@@ -85,6 +85,11 @@ func (m *Models) build(backend policy.Backend, s record) (*Policy, error) {
 	if p.labels, err = labels(p.vocabulary, len(s.Experts)); err != nil {
 		return nil, err
 	}
+	for i, id := range p.labels {
+		if err := base.embeds("the label "+label(i), id); err != nil {
+			return nil, err
+		}
+	}
 	if p.system, err = instructions(s.Experts, p.Writes()); err != nil {
 		return nil, err
 	}

@@ -537,6 +537,39 @@ func TestFaultsOfLanguageModelPoliciesAreNamed(t *testing.T) {
 	}
 }
 
+func TestTokensWithoutAnEmbeddingAreNamed(t *testing.T) {
+	b := openGo(t)
+	for vocab, want := range map[int]string{
+		67:   "the label C has token 67, and vocab_size is 67; take the tokenizer that belongs to the weights",
+		1000: `the prompt of problem "What is 2 + 2?" has token 1793, and vocab_size is 1000; take the tokenizer that belongs to the weights`,
+	} {
+		base, err := Fresh(Config{Arch: "llama", Vocab: vocab, Hidden: 4, Inner: 4, Layers: 1, Heads: 1, KVHeads: 1, HeadDim: 4, Epsilon: 1e-6, Theta: 1e4}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dims := map[string][]int{}
+		for _, w := range base.Config.tensors() {
+			dims[w.name] = w.dims
+		}
+		dir := t.TempDir()
+		if err := write(dir, base.Config, func(name string) ([]float32, error) { return base.values(tensor{name, dims[name]}) }, safetensors.F32, nil); err != nil {
+			t.Fatal(err)
+		}
+		freshFolder(t, dir, freshChat)
+		for _, tune := range []string{"head", "full"} {
+			cfg := configOf(tunings[tune])
+			cfg.Model = &spec.LanguageModel{Folder: dir}
+			p, err := newModels(t, 1<<20).New(b, cfg, pool)
+			if err == nil {
+				_, err = p.Encode(t.Context(), problems)
+			}
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), dir) {
+				t.Errorf("%d tokens, %s: error is %v, want %q in it and the folder", vocab, tune, err, want)
+			}
+		}
+	}
+}
+
 func TestTheVocabularyOfAModelIsReadOnce(t *testing.T) {
 	models, b := newModels(t, 0), openGo(t)
 	var read [2]*tokenizer.Tokenizer
