@@ -48,6 +48,11 @@ type rotation struct {
 	Theta float64 `json:"rope_theta,omitempty"`
 	Type  string  `json:"rope_type,omitempty"`
 	Old   string  `json:"type,omitempty"` // rope_type of old folders
+
+	// What would make other rotations, to be refused.
+	Factor  float64         `json:"factor,omitempty"`
+	Partial float64         `json:"partial_rotary_factor,omitempty"` // share of a head that is rotated
+	Full    json.RawMessage `json:"full_attention,omitempty"`        // rotations of layers of this type
 }
 
 // configJSON is config.json. Keys that do not matter here are passed over; those that would make it another network are
@@ -74,6 +79,7 @@ type configJSON struct {
 	Theta         float64         `json:"rope_theta"`
 	Scaling       *rotation       `json:"rope_scaling"`
 	Rotation      *rotation       `json:"rope_parameters"`
+	Partial       float64         `json:"partial_rotary_factor,omitempty"`
 	DType         string          `json:"dtype"`
 	TorchDType    string          `json:"torch_dtype"`
 	BOS           json.RawMessage `json:"bos_token_id,omitempty"`
@@ -161,12 +167,24 @@ func (j configJSON) check() error {
 	case len(j.Quantization) > 0 && string(j.Quantization) != "null":
 		return errors.New("quantization_config is set; convert the model to bfloat16 first")
 	}
+	partial := []float64{j.Partial}
 	for key, r := range map[string]*rotation{"rope_scaling": j.Scaling, "rope_parameters": j.Rotation} {
 		if r == nil {
 			continue
 		}
-		if kind := r.Type + r.Old; kind != "" && kind != "default" && kind != "defaultdefault" {
+		switch kind := r.Type + r.Old; {
+		case kind != "" && kind != "default" && kind != "defaultdefault":
 			return fmt.Errorf("%s asks for rotations of type %q; only default ones are computed here", key, kind)
+		case r.Factor != 0 && r.Factor != 1:
+			return fmt.Errorf("%s has a factor of %v; only default rotations are computed here", key, r.Factor)
+		case len(r.Full) > 0:
+			return fmt.Errorf("%s has other rotations for full_attention; all layers are rotated alike here", key)
+		}
+		partial = append(partial, r.Partial)
+	}
+	for _, share := range partial {
+		if share != 0 && share != 1 {
+			return fmt.Errorf("partial_rotary_factor is %v; only whole heads are rotated here", share)
 		}
 	}
 	return nil
