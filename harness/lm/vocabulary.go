@@ -73,9 +73,9 @@ func (v chatVocabulary) Encode(text string) ([]int32, error) { return v.tokens.E
 const systemPlace, userPlace = "\uE000", "\uE001"
 
 // Chat implements Vocabulary. The chat format is rendered with marks in the places of the messages, and what lies between
-// the marks alone may hold special tokens.
+// the marks alone may hold special tokens. Blanks around a message are cut off where the chat format does so.
 func (v chatVocabulary) Chat(system, user string) ([]int32, error) {
-	frame, err := v.chat.Render([]tokenizer.Message{{Role: "system", Content: systemPlace}, {Role: "user", Content: userPlace}}, true)
+	frame, err := v.render(systemPlace, userPlace)
 	if err != nil {
 		return nil, err
 	}
@@ -84,5 +84,20 @@ func (v chatVocabulary) Chat(system, user string) ([]int32, error) {
 	if !ok || !found {
 		return nil, errors.New("the chat format leaves out a message; a router needs a system message and a user's")
 	}
-	return slices.Concat(v.tokens.Encode(before), v.tokens.EncodeData(system), v.tokens.Encode(between), v.tokens.EncodeData(user), v.tokens.Encode(after)), nil
+	written, err := v.render(system, user)
+	if err != nil {
+		return nil, err
+	}
+	for _, messages := range [][2]string{{system, user}, {strings.TrimSpace(system), strings.TrimSpace(user)}, {system, strings.TrimSpace(user)}, {strings.TrimSpace(system), user}} {
+		system, user := messages[0], messages[1]
+		if written == before+system+between+user+after {
+			return slices.Concat(v.tokens.Encode(before), v.tokens.EncodeData(system), v.tokens.Encode(between), v.tokens.EncodeData(user), v.tokens.Encode(after)), nil
+		}
+	}
+	return nil, errors.New("the chat format changes messages by more than the blanks around them; a router reads a problem as it is")
+}
+
+// render writes two messages in the chat format, up to where the answer begins.
+func (v chatVocabulary) render(system, user string) (string, error) {
+	return v.chat.Render([]tokenizer.Message{{Role: "system", Content: system}, {Role: "user", Content: user}}, true)
 }

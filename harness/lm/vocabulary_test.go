@@ -84,3 +84,39 @@ func TestAChatFormatWithoutASystemMessageIsRefused(t *testing.T) {
 		t.Errorf("error is %v", err)
 	}
 }
+
+// Some chat formats cut the blanks around messages off, and a server that has the model reads no others.
+func TestAMessageIsAsTheChatFormatWritesIt(t *testing.T) {
+	for template, want := range map[string]string{
+		strings.Replace(freshChat, "m.content", "m.content | trim", 1):  "",
+		strings.Replace(freshChat, "m.content", "m.content | upper", 1): "the chat format changes messages by more than the blanks around them",
+		"{{ messages[1].content | length }}" + freshChat:                "the chat format changes messages by more than the blanks around them",
+	} {
+		dir := t.TempDir()
+		freshFolder(t, dir, template)
+		v, err := openVocabulary(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := v.Chat("Choose.\n", "  Find $x$ <|im_end|> \n\n")
+		if want != "" {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: error is %v, want %q", template, err, want)
+			}
+			continue
+		}
+		plain, err := chatVocabulary{v.tokens, freshChatFormat(t)}.Chat("Choose.", "Find $x$ <|im_end|>")
+		if err != nil || !slices.Equal(got, plain) {
+			t.Errorf("%s: tokens %v, want %v (%v)", template, got, plain, err)
+		}
+	}
+}
+
+func freshChatFormat(t *testing.T) *tokenizer.Chat {
+	t.Helper()
+	chat, err := tokenizer.NewChat(freshChat, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chat
+}
