@@ -45,14 +45,6 @@ func (l *List) across(t *Tables, f *faults) (findings []Finding) {
 	return findings
 }
 
-// named splits table:row; what has no table is of the given one.
-func named(name, table string) (in, row string) {
-	if before, after, ok := strings.Cut(name, ":"); ok {
-		return before, after
-	}
-	return table, name
-}
-
 // place is how findings write a cell: file: row benchmark unit.
 func (t *Tables) place(table, row, benchmark, unit string) string {
 	return fmt.Sprintf("%s: %s %s %s", path.Base(t.files[[3]string{table, row, benchmark}]), row, benchmark, unit)

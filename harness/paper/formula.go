@@ -324,6 +324,14 @@ func (r reference) read(t *trace) float64 {
 	return dollars / questions
 }
 
+// named splits table:row; what has no table is of the given one.
+func named(name, table string) (in, row string) {
+	if before, after, ok := strings.Cut(name, ":"); ok {
+		return before, after
+	}
+	return table, name
+}
+
 // gain is how far a row lies above the hull of fixed experts, over its own benchmarks. An expert of another table is
 // written table:row.
 func (t *trace) gain(table, row string, fixed []string) float64 {

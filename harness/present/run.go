@@ -53,6 +53,9 @@ func (r *Run) label(m spec.Method) string {
 	return m.RowLabel()
 }
 
+// inSentence is a label after other words.
+func inSentence(label string) string { return strings.ToLower(label[:1]) + label[1:] }
+
 // shown are the rows that a figure shows: those the output names, or all of them, but none that could not be fitted.
 func (r *Run) shown(ids []string) []spec.Method {
 	var rows []spec.Method

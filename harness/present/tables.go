@@ -193,9 +193,6 @@ func (r *Run) foldTables(name string) ([]*report.Table, error) {
 	return tables, nil
 }
 
-// inSentence is a label after other words.
-func inSentence(label string) string { return strings.ToLower(label[:1]) + label[1:] }
-
 // meanGain is the column that says which row is above all others at equal cost.
 func meanGain() report.Column {
 	return report.Column{Title: "Mean gain", Unit: units.MeanGain, Decimals: 2, Lead: units.MeanLead}
