@@ -16,9 +16,7 @@ type fields []byte
 func (f fields) text(s string) fields {
 	return append(binary.AppendUvarint(f, uint64(len(s))), s...)
 }
-func (f fields) bytes(b []byte) fields {
-	return append(binary.AppendUvarint(f, uint64(len(b))), b...)
-}
+
 func (f fields) int(v int64) fields     { return binary.LittleEndian.AppendUint64(f, uint64(v)) }
 func (f fields) float(v float64) fields { return f.int(int64(math.Float64bits(v))) }
 func (f fields) bool(v bool) fields {
@@ -33,7 +31,7 @@ func (f fields) key(k RolloutKey) fields {
 func (f fields) spent(s Spent) fields { return f.int(s.In).int(s.Out).float(s.USD) }
 func (f fields) digest() int64        { return int64(xxhash.Sum64(f)) }
 
-func digestOfScope(params []byte) int64 { return fields(nil).bytes(params).digest() }
+func digestOfScope(params []byte) int64 { return fields(nil).text(string(params)).digest() }
 
 func digestOfText(response, reasoning string) int64 {
 	d := xxhash.New()

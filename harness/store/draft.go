@@ -201,7 +201,7 @@ func (d *Draft) Commit() (Entry, error) {
 
 func (d *Draft) commit() (Entry, error) {
 	s, k := d.store, d.recipe.Key()
-	if err := d.put(recipeFile, d.recipe.encode()); err != nil {
+	if err := d.put(recipeFile, d.recipe.JSON()); err != nil {
 		return Entry{}, err
 	}
 	m := manifest{Key: k}

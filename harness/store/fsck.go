@@ -34,7 +34,7 @@ type Findings struct {
 // The error says that the file cannot be read.
 func (db *Rollouts) Check(ctx context.Context) (*Findings, error) {
 	c := newChecker(db.codec)
-	for _, err := range each(ctx, db, "check", func(tx *sql.Tx, _ func(struct{}) error) error { return c.check(ctx, tx) }) {
+	if err := db.look(ctx, "check", func(tx *sql.Tx) error { return c.check(ctx, tx) }); err != nil {
 		return nil, err
 	}
 	return c.findings(), nil

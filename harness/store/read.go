@@ -16,26 +16,33 @@ import (
 // errLeft ends reading where nobody wants the rest.
 var errLeft = errors.New("left")
 
-// each is a sequence of what read yields. It ends after the first error. It is a snapshot: what is stored meanwhile does not
-// appear in it. An error of yield is errLeft, which read returns.
+// look calls read with a snapshot: what is stored meanwhile does not appear in it. what says in errors what is read.
+func (db *Rollouts) look(ctx context.Context, what string, read func(*sql.Tx) error) error {
+	tx, err := db.read.BeginTx(ctx, nil)
+	if err == nil {
+		defer tx.Rollback()
+		err = read(tx)
+	}
+	if err == nil || err == errLeft {
+		return err
+	}
+	return fmt.Errorf("rollouts %q: %s: %w", db.path, what, explainSQL(err))
+}
+
+// each is a sequence of what read yields, as look has it. It ends after the first error. An error of yield is errLeft, which read returns.
 func each[V any](ctx context.Context, db *Rollouts, what string, read func(tx *sql.Tx, yield func(V) error) error) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
-		err := func() error {
-			tx, err := db.read.BeginTx(ctx, nil)
-			if err != nil {
-				return err
-			}
-			defer tx.Rollback()
+		err := db.look(ctx, what, func(tx *sql.Tx) error {
 			return read(tx, func(v V) error {
 				if !yield(v, nil) {
 					return errLeft
 				}
 				return nil
 			})
-		}()
+		})
 		if err != nil && err != errLeft {
 			var none V
-			yield(none, fmt.Errorf("rollouts %q: %s: %w", db.path, what, explainSQL(err)))
+			yield(none, err)
 		}
 	}
 }
@@ -174,7 +181,7 @@ func (db *Rollouts) Response(ctx context.Context, id RolloutID) (string, error) 
 
 // Texts returns the text of one rollout and the thinking that was sent apart from it.
 func (db *Rollouts) Texts(ctx context.Context, id RolloutID) (response, reasoning string, err error) {
-	for a, err := range each(ctx, db, fmt.Sprintf("response %d", id), func(tx *sql.Tx, yield func(text) error) error {
+	err = db.look(ctx, fmt.Sprintf("response %d", id), func(tx *sql.Tx) error {
 		texts, err := db.texts(ctx, tx, id.block())
 		if err != nil {
 			return err
@@ -183,11 +190,10 @@ func (db *Rollouts) Texts(ctx context.Context, id RolloutID) (response, reasonin
 		if !ok {
 			return errors.New("no rollout has this id")
 		}
-		return yield(t)
-	}) {
-		return a.response, a.reasoning, err
-	}
-	panic("unreachable: a text or an error was yielded")
+		response, reasoning = t.response, t.reasoning
+		return nil
+	})
+	return response, reasoning, err
 }
 
 // text is what was sent for one rollout.

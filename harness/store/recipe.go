@@ -87,15 +87,12 @@ func NewRecipe(stage string, version int, params any, inputs map[string]Key) (Re
 		return Recipe{}, fmt.Errorf("recipe of stage %q: an input has no name; say what it is to the stage", stage)
 	}
 	r := Recipe{stage: stage, version: version, params: canonical, inputs: maps.Clone(inputs)}
-	r.key = Key{Stage: stage, Sum: sha256.Sum256(r.encode())}
+	r.key = Key{Stage: stage, Sum: sha256.Sum256(r.JSON())}
 	return r, nil
 }
 
 // Key returns the key of the recipe.
 func (r Recipe) Key() Key { return r.key }
-
-// JSON returns the recipe as recipe.json has it.
-func (r Recipe) JSON() []byte { return r.encode() }
 
 // Params returns the parameters as canonical JSON.
 func (r Recipe) Params() json.RawMessage { return slices.Clone(r.params) }
@@ -104,14 +101,7 @@ func (r Recipe) Params() json.RawMessage { return slices.Clone(r.params) }
 func (r Recipe) Inputs() map[string]Key { return maps.Clone(r.inputs) }
 
 // Reads says whether an entry is among the inputs.
-func (r Recipe) Reads(k Key) bool {
-	for _, in := range r.inputs {
-		if in == k {
-			return true
-		}
-	}
-	return false
-}
+func (r Recipe) Reads(k Key) bool { return slices.Contains(slices.Collect(maps.Values(r.inputs)), k) }
 
 // recipeJSON is the form of a recipe that is hashed and stored in recipe.json.
 type recipeJSON struct {
@@ -121,8 +111,8 @@ type recipeJSON struct {
 	Inputs  map[string]Key  `json:"inputs"` // by name
 }
 
-// encode returns the bytes of recipe.json; their hash is the key.
-func (r Recipe) encode() []byte {
+// JSON returns the recipe as recipe.json has it; the hash of these bytes is the key.
+func (r Recipe) JSON() []byte {
 	inputs := r.inputs
 	if inputs == nil {
 		inputs = map[string]Key{}

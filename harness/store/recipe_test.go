@@ -89,7 +89,7 @@ func TestTheCanonicalFormStaysAsItIs(t *testing.T) {
   }
 }
 `
-	if got := string(r.encode()); got != want {
+	if got := string(r.JSON()); got != want {
 		t.Errorf("recipe.json is\n%s\nwant\n%s", got, want)
 	}
 	if got, want := r.Key().String(), "targets-c45f4b99bf56"; got != want {
@@ -99,7 +99,7 @@ func TestTheCanonicalFormStaysAsItIs(t *testing.T) {
 
 func TestRecipeSurvivesItsFile(t *testing.T) {
 	r := recipe(t, "fit-large", 7, map[string]any{"lr": 1e-9, "note": "<&>"}, recipe(t, "targets", 1, nil).Key())
-	got, err := parseRecipe(r.encode())
+	got, err := parseRecipe(r.JSON())
 	if err != nil {
 		t.Fatal(err)
 	}

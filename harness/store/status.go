@@ -58,50 +58,41 @@ func attempts(ctx context.Context, q querier, clause string, yield func(StoredAt
 // Pace is how many seconds an attempt of a scope took that was answered, on average over the last thousand; ok is false if there
 // is none. Of what was imported nobody knows how long it took.
 func (db *Rollouts) Pace(ctx context.Context, scope Scope) (seconds float64, ok bool, err error) {
-	for s, err := range each(ctx, db, "pace", func(tx *sql.Tx, yield func(sql.NullFloat64) error) error {
+	var ms sql.NullFloat64
+	err = db.look(ctx, "pace", func(tx *sql.Tx) error {
 		of, err := findScope(ctx, tx, scope)
 		if err != nil {
 			return err
 		}
-		var ms sql.NullFloat64
-		if err := tx.QueryRowContext(ctx, `SELECT avg(took) FROM (SELECT ended - began AS took FROM attempt WHERE scope = ? AND class = ? AND ended > began ORDER BY id DESC LIMIT 1000)`, of.id, AnsweredClass).Scan(&ms); err != nil {
-			return err
-		}
-		return yield(ms)
-	}) {
-		return s.Float64 / 1000, s.Valid, err
-	}
-	return 0, false, nil
+		return tx.QueryRowContext(ctx, `SELECT avg(took) FROM (SELECT ended - began AS took FROM attempt WHERE scope = ? AND class = ? AND ended > began ORDER BY id DESC LIMIT 1000)`, of.id, AnsweredClass).Scan(&ms)
+	})
+	return ms.Float64 / 1000, ms.Valid, err
 }
 
 // Counted counts the answers of a scope, and those whose tokens were counted here, since the server did not say.
 func (db *Rollouts) Counted(ctx context.Context, scope Scope) (answers, here int64, err error) {
-	for _, err := range each(ctx, db, "counted tokens", func(tx *sql.Tx, yield func(struct{}) error) error {
+	err = db.look(ctx, "counted tokens", func(tx *sql.Tx) error {
 		of, err := findScope(ctx, tx, scope)
 		if err != nil {
 			return err
 		}
 		return tx.QueryRowContext(ctx, "SELECT coalesce(sum(attempts), 0), coalesce(sum(estimated), 0) FROM tally WHERE scope = ? AND class = ?", of.id, AnsweredClass).Scan(&answers, &here)
-	}) {
-		return 0, 0, err
-	}
-	return answers, here, nil
+	})
+	return answers, here, err
 }
 
 // Repeated counts the answers of a scope, and those whose text an answer to the same problem has that came before, byte for byte. It
 // reads every row, about two seconds a million.
 func (db *Rollouts) Repeated(ctx context.Context, scope Scope) (answers, repeated int64, err error) {
-	for _, err := range each(ctx, db, "repeated answers", func(tx *sql.Tx, yield func(struct{}) error) error {
+	err = db.look(ctx, "repeated answers", func(tx *sql.Tx) error {
 		of, err := findScope(ctx, tx, scope)
 		if err != nil {
 			return err
 		}
 		return tx.QueryRowContext(ctx, `SELECT coalesce(sum(n), 0), coalesce(sum(n - texts), 0)
 			FROM (SELECT count(*) AS n, count(DISTINCT text) AS texts FROM rollout WHERE scope = ? GROUP BY problem)`, of.id).Scan(&answers, &repeated)
-	}) {
-		return 0, 0, err
-	}
-	return answers, repeated, nil
+	})
+	return answers, repeated, err
 }
 
 // Status is how far a folder's runs are.
@@ -156,7 +147,7 @@ func ReadStatus(ctx context.Context, root string) (*Status, error) {
 		return nil, err
 	}
 	defer db.Close()
-	for _, err := range each(ctx, db, "status", func(tx *sql.Tx, yield func(struct{}) error) error { return st.read(ctx, tx) }) {
+	if err := db.look(ctx, "status", func(tx *sql.Tx) error { return st.read(ctx, tx) }); err != nil {
 		return nil, err
 	}
 	return st, nil

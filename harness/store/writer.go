@@ -89,6 +89,10 @@ type cache struct {
 	last      int64               // highest block
 }
 
+func newCache(last int64) cache {
+	return cache{scopes: map[Scope]scopeRow{}, problems: map[TextKey]int64{}, servers: map[string]int64{}, verifiers: map[string]int64{}, open: map[int64]openBlock{}, last: last}
+}
+
 // scopeRow is a row of table scope.
 type scopeRow struct {
 	id, digest         int64
@@ -114,7 +118,7 @@ type statements struct {
 
 func newWriter(ctx context.Context, path string, db *sql.DB, codec codec) (_ *writer, err error) {
 	w := &writer{path: path, db: db, codec: codec, now: time.Now, wake: make(chan struct{}, 1), stopped: make(chan struct{}), lost: map[string]int{},
-		cache: cache{scopes: map[Scope]scopeRow{}, problems: map[TextKey]int64{}, servers: map[string]int64{}, verifiers: map[string]int64{}, open: map[int64]openBlock{}}}
+		cache: newCache(0)}
 	w.room.L = &w.mu
 	ctx = context.WithoutCancel(ctx) // the driver starts a goroutine a statement for a context that can end
 	if w.conn, err = db.Conn(ctx); err != nil {
@@ -404,7 +408,7 @@ type tally struct {
 func (w *writer) write(batch []change) (err error) {
 	ctx := context.Background()
 	t := &transaction{writer: w, ctx: ctx, buf: make(fields, 0, 512), changed: map[Scope]bool{}, tallies: map[tallyKey]tally{},
-		cache: cache{scopes: map[Scope]scopeRow{}, problems: map[TextKey]int64{}, servers: map[string]int64{}, verifiers: map[string]int64{}, open: map[int64]openBlock{}, last: w.last}}
+		cache: newCache(w.last)}
 	if slices.ContainsFunc(batch, func(c change) bool { return c.do != nil }) {
 		if err := w.at.do("commit", w.path); err != nil {
 			return err
@@ -505,39 +509,30 @@ func (t *transaction) scope(s Scope) (scopeRow, error) {
 // problem returns the row of a problem, making it if need be.
 func (t *transaction) problem(text string) (id int64, key TextKey, err error) {
 	key = KeyOfText(text)
-	if id, ok := t.writer.cache.problems[key]; ok {
-		return id, key, nil
-	}
-	if id, ok := t.cache.problems[key]; ok {
-		return id, key, nil
-	}
-	if err = t.stmts.problem.QueryRowContext(t.ctx, key[:], text).Scan(&id); err == nil {
-		t.cache.problems[key] = id
-	}
+	id, err = made(key, t.writer.cache.problems, t.cache.problems, func() *sql.Row { return t.stmts.problem.QueryRowContext(t.ctx, key[:], text) })
 	return id, key, err
 }
 
 // server returns the row of a server, making it if need be.
 func (t *transaction) server(url string) (id int64, err error) {
-	if id, ok := t.writer.cache.servers[url]; ok {
-		return id, nil
-	}
-	if err = t.stmts.server.QueryRowContext(t.ctx, url).Scan(&id); err == nil {
-		t.cache.servers[url] = id
-	}
-	return id, err
+	return made(url, t.writer.cache.servers, t.cache.servers, func() *sql.Row { return t.stmts.server.QueryRowContext(t.ctx, url) })
 }
 
 // verifier returns the row of a version of the verifier, making it if need be.
 func (t *transaction) verifier(version string) (id int64, err error) {
-	if id, ok := t.writer.cache.verifiers[version]; ok {
+	return made(version, t.writer.cache.verifiers, t.cache.verifiers, func() *sql.Row { return t.stmts.verifier.QueryRowContext(t.ctx, version) })
+}
+
+// made returns the row of a key that is known from before, or from this transaction, or else is inserted now.
+func made[K comparable](key K, before, now map[K]int64, insert func() *sql.Row) (id int64, err error) {
+	if id, ok := before[key]; ok {
 		return id, nil
 	}
-	if id, ok := t.cache.verifiers[version]; ok {
+	if id, ok := now[key]; ok {
 		return id, nil
 	}
-	if err = t.stmts.verifier.QueryRowContext(t.ctx, version).Scan(&id); err == nil {
-		t.cache.verifiers[version] = id
+	if err = insert().Scan(&id); err == nil {
+		now[key] = id
 	}
 	return id, err
 }
