@@ -34,8 +34,8 @@ func WriteAnswers(ctx context.Context, r *spec.Resolved, o steps.Options, path s
 	case !strings.HasSuffix(path, ".jsonl"):
 		return 0, fmt.Errorf("%w: %s: want a name that ends in .jsonl or .parquet", spec.ErrUsage, path)
 	}
-	if x := &r.Experiment; !x.AsksExperts() {
-		return 0, fmt.Errorf("%w: spec %s has protocol %s, which asks no expert", spec.ErrUsage, x.Name, x.Protocol)
+	if err := asksExperts(r); err != nil {
+		return 0, err
 	}
 	o.Offline, o.Beside = true, true
 	if _, err := os.Stat(o.Out); errors.Is(err, fs.ErrNotExist) {

@@ -63,9 +63,6 @@ func (e *experiment) newExpected(set *problemSet, of []routing.Expert) (*bench, 
 		if err := set.load(ctx); err != nil {
 			return err
 		}
-		if e.asker.Sim == nil {
-			return fmt.Errorf("large: only a simulated pool knows the true success probability; set large: 0 for pool %s", e.pool.Name)
-		}
 		members := e.asker.Sim.Experts()
 		return book.WriteOutcomes(d, book.Nanodollars, func(line func(problem, run, expert int, o routing.Outcome)) error {
 			for p, q := range set.problems {

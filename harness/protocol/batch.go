@@ -45,8 +45,8 @@ func (b Batch) Import(ctx context.Context, files []string) (n asking.Imported, e
 }
 
 func (b Batch) open(ctx context.Context, do func(*Run) error) error {
-	if p := b.Spec.Experiment.Protocol; p == "folds" || p == "collapse" {
-		return fmt.Errorf("%w: spec %s has protocol %s, which asks no expert", spec.ErrUsage, b.Spec.Experiment.Name, p)
+	if err := asksExperts(b.Spec); err != nil {
+		return err
 	}
 	if pool := b.Spec.Pools[0]; pool.Kind != "http" {
 		return fmt.Errorf("%w: batches are for pools of kind http, whose experts others may ask; pool %s is of kind %s", spec.ErrUsage, pool.Name, pool.Kind)

@@ -49,6 +49,14 @@ type fitting struct {
 	slots       *semaphore.Weighted // as many as processors; a fit holds one while it goes on
 }
 
+// newMethod is what a row is fitted with under either protocol.
+func (f *fitting) newMethod(row spec.Method, servers methods.Servers, ids features.IDs, embed methods.Embed) (routing.Method, error) {
+	return methods.New(methods.Setup{
+		Method: row, Spec: &f.Spec.Experiment, Pool: f.pool.Experts, Prices: f.Spec.Prices.Models, Data: f.Options.Data,
+		Backend: f.backend, Texts: f.texts, Stages: f.stages, Fits: f.regressions, Models: f.models, Servers: servers, IDs: ids, Embed: embed,
+	})
+}
+
 // fitAll makes fits: those that may go on beside others, so many at a time, then those that go on alone, in order, and then the matches,
 // which read fits.
 func (f *fitting) fitAll(ctx context.Context, atATime int, fits []fitted) error {

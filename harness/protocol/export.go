@@ -94,16 +94,14 @@ func (e *experiment) exportable(row string, seed uint64) (*fit, error) {
 		return first, nil
 	}
 	var seeds []string
-	for _, fits := range e.fits {
-		for _, f := range fits {
-			if f.row.RowID() != row {
-				continue
-			}
-			if f.seed == seed {
-				return f, nil
-			}
-			seeds = append(seeds, fmt.Sprint(f.seed))
+	for _, f := range slices.Concat(e.fits...) {
+		if f.row.RowID() != row {
+			continue
 		}
+		if f.seed == seed {
+			return f, nil
+		}
+		seeds = append(seeds, fmt.Sprint(f.seed))
 	}
 	return nil, fmt.Errorf("%w: row %s was not trained with seed %d; its seeds are %s", spec.ErrUsage, row, seed, strings.Join(seeds, ", "))
 }

@@ -30,7 +30,7 @@ func (f *fit) covers(a *arena) bool { return !f.hindsight || a.Name != metrics.L
 
 // newFit plans a fit.
 func (e *experiment) newFit(row spec.Method, s uint64) (*fit, error) {
-	method, err := methods.New(methods.Setup{Method: row, Spec: &e.Spec.Experiment, Backend: e.backend, Texts: e.texts, Stages: e.stages, Fits: e.regressions, Models: e.models, Pool: e.pool.Experts, Servers: asking.Servers{Asker: e.asker}, IDs: e.ids, Embed: e.asker.Embed, Prices: e.Spec.Prices.Models, Data: e.Options.Data})
+	method, err := e.newMethod(row, asking.Servers{Asker: e.asker}, e.ids, e.asker.Embed)
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +102,9 @@ func (e *experiment) newFit(row spec.Method, s uint64) (*fit, error) {
 
 // lessons are what a teacher is asked for at most: two rationales a problem of Stage I, each as often as the spec allows. Rows share them.
 func (f *fit) lessons(teacher experts.Endpoint, counted []*explain.Step) (a explain.Asked) {
-	for _, row := range f.e.fits {
-		for _, g := range row {
-			if t, ok := methods.TeacherOf(g.method); ok && t.Model == teacher.Model && slices.Contains(counted, &g.Step.Step) {
-				return a
-			}
+	for _, g := range slices.Concat(f.e.fits...) {
+		if t, ok := methods.TeacherOf(g.method); ok && t.Model == teacher.Model && slices.Contains(counted, &g.Step.Step) {
+			return a
 		}
 	}
 	x := &f.e.Spec.Experiment
@@ -520,15 +518,13 @@ func (f *fit) decisions(ctx context.Context, a *arena) ([]routing.Decision, erro
 // fitInputs are the trainings of rows, with the fit behind each match, and adds their seeds.
 func fitInputs(p *steps.Params, rows ...[]*fit) (inputs []steps.Input) {
 	var seeds []uint64
-	for _, row := range rows {
-		for _, f := range row {
-			inputs = append(inputs, f.As(book.OfRow("fit", f.row.RowID(), f.seed)))
-			if f.unmatched != nil {
-				inputs = append(inputs, f.unmatched.As(book.OfRow("sweep", f.row.RowID(), f.seed)))
-			}
-			if !slices.Contains(seeds, f.seed) {
-				seeds = append(seeds, f.seed)
-			}
+	for _, f := range slices.Concat(rows...) {
+		inputs = append(inputs, f.As(book.OfRow("fit", f.row.RowID(), f.seed)))
+		if f.unmatched != nil {
+			inputs = append(inputs, f.unmatched.As(book.OfRow("sweep", f.row.RowID(), f.seed)))
+		}
+		if !slices.Contains(seeds, f.seed) {
+			seeds = append(seeds, f.seed)
 		}
 	}
 	p.Seeds(seeds...)

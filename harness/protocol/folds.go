@@ -3,6 +3,7 @@
 package protocol
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -262,7 +263,7 @@ func (c *recorded) method(row spec.Method) (routing.Method, error) {
 	if methods.AnswersItself(row.Name) {
 		return nil, fmt.Errorf("%w: row %s may answer itself, and recordings hold no answers of a router; leave it out", spec.ErrUsage, row.RowID())
 	}
-	method, err := methods.New(methods.Setup{Method: row, Spec: &c.Spec.Experiment, Backend: c.backend, Texts: c.texts, Stages: c.stages, Fits: c.regressions, Models: c.models, Pool: c.pool.Experts, Servers: c.servers, IDs: c.ids, Embed: c.embed, Prices: c.Spec.Prices.Models, Data: c.Options.Data})
+	method, err := c.newMethod(row, c.servers, c.ids, c.embed)
 	if err != nil {
 		return nil, err
 	}
@@ -327,10 +328,7 @@ func knowsOthers(row spec.Method) bool { return methods.Hindsight(row.Name) && r
 
 // kappa is the kind of label that a row learns from.
 func (c *recorded) kappa(row spec.Method) string {
-	if row.Kappa != "" {
-		return row.Kappa
-	}
-	return c.Spec.Experiment.Folds.Kappa
+	return cmp.Or(row.Kappa, c.Spec.Experiment.Folds.Kappa)
 }
 
 // predicts says whether the pass rates that a row predicts are kept.

@@ -170,13 +170,11 @@ func measureFolds(f *score.Folds) (out []metrics.Measurement, err error) {
 // prepare makes the fits, in the order of the picture in doc.go and as many beside each other as there are processors.
 func (e *experiment) prepare(ctx context.Context) error {
 	var all []fitted
-	for _, row := range e.fits {
-		for _, f := range row {
-			if f.unmatched != nil {
-				all = append(all, fitted{f.unmatched.Step, f.unmatched.method})
-			}
-			all = append(all, fitted{f.Step, f.method})
+	for _, f := range slices.Concat(e.fits...) {
+		if f.unmatched != nil {
+			all = append(all, fitted{f.unmatched.Step, f.unmatched.method})
 		}
+		all = append(all, fitted{f.Step, f.method})
 	}
 	return e.fitAll(ctx, int(e.processors), all)
 }

@@ -44,10 +44,7 @@ func (p *profile) measure(ctx context.Context) (*routing.Profile, error) {
 		return nil, err
 	}
 	n, problems := p.e.Spec.Experiment.Profile.Rollouts, p.set.problems
-	pr := &routing.Profile{}
-	for _, x := range p.e.pool.Experts {
-		pr.Experts = append(pr.Experts, x.ID)
-	}
+	pr := &routing.Profile{Experts: p.e.pool.IDs()}
 	m := len(pr.Experts)
 	for _, q := range problems {
 		pr.Problems = append(pr.Problems, q.ID)

@@ -37,6 +37,14 @@ func CheckTrail(x *spec.Experiment) error {
 	return nil
 }
 
+// asksExperts fails if no expert is asked for an experiment.
+func asksExperts(r *spec.Resolved) error {
+	if x := &r.Experiment; !x.AsksExperts() {
+		return fmt.Errorf("%w: spec %s has protocol %s, which asks no expert", spec.ErrUsage, x.Name, x.Protocol)
+	}
+	return nil
+}
+
 // Absent lists the folders of language models that steps read and that have no weights here, of a run that is only priced.
 func (r *Run) Absent() []string {
 	if r.models == nil { // a study of the small environment reads no model

@@ -207,15 +207,13 @@ func (e *experiment) gather(ctx context.Context) (changed bool, err error) {
 
 // unasked are the servers that rows are yet to ask.
 func (e *experiment) unasked() (endpoints []experts.Endpoint) {
-	for _, row := range e.fits {
-		for _, f := range row {
-			if _, err := e.Store.Get(f.Recipe); err == nil {
-				continue
-			}
-			for _, x := range methods.Endpoints(f.method) {
-				if x.URL != "" && !slices.ContainsFunc(endpoints, func(y experts.Endpoint) bool { return x.URL == y.URL && x.Model == y.Model }) {
-					endpoints = append(endpoints, x)
-				}
+	for _, f := range slices.Concat(e.fits...) {
+		if _, err := e.Store.Get(f.Recipe); err == nil {
+			continue
+		}
+		for _, x := range methods.Endpoints(f.method) {
+			if x.URL != "" && !slices.ContainsFunc(endpoints, func(y experts.Endpoint) bool { return x.URL == y.URL && x.Model == y.Model }) {
+				endpoints = append(endpoints, x)
 			}
 		}
 	}

@@ -5,6 +5,7 @@
 package steps
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -42,9 +43,7 @@ func (p *Params) Pick(root string, v any, paths ...string) {
 	if root != "" {
 		at = p.below(root)
 	}
-	if err := at.Pick(v, paths...); err != nil && p.err == nil {
-		p.err = err
-	}
+	p.err = cmp.Or(p.err, at.Pick(v, paths...))
 }
 
 // below returns the tree below a root.
@@ -82,9 +81,7 @@ func (p *Params) Benchmarks(names []string, of func(name string) spec.Benchmark,
 	var list []any
 	for _, name := range names {
 		b := spec.Tree{"id": name}
-		if err := b.Pick(of(name), paths...); err != nil && p.err == nil {
-			p.err = err
-		}
+		p.err = cmp.Or(p.err, b.Pick(of(name), paths...))
 		list = append(list, b)
 	}
 	p.tree[explain.RootBenchmarks] = list
@@ -150,9 +147,7 @@ func (p *Params) Experts(of []routing.Expert, paths ...string) {
 		if own, ok := p.pool.Own(x.ID); ok && err == nil {
 			err = m.Pick(own, "sampling")
 		}
-		if err != nil && p.err == nil {
-			p.err = err
-		}
+		p.err = cmp.Or(p.err, err)
 		prices.Models[x.Model] = x.Price
 		if p.pool.IsProbe(x) {
 			p.below(explain.RootPool)["probe"] = m
@@ -241,9 +236,7 @@ func (p *Params) Rows(rows []spec.Method, paths ...string) {
 	var list []any
 	for _, row := range rows {
 		m := spec.Tree{"id": row.RowID()}
-		if err := m.Pick(row, paths...); err != nil && p.err == nil {
-			p.err = err
-		}
+		p.err = cmp.Or(p.err, m.Pick(row, paths...))
 		list = append(list, m)
 	}
 	p.tree[explain.RootRows] = list
