@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
-	"github.com/entrorouter/entrorouter/harness/recording"
 	"github.com/entrorouter/entrorouter/harness/starting"
 )
 
@@ -88,6 +87,15 @@ func (a *audit) all(m int, use func(q int, x Answer)) {
 			use(q, x)
 		}
 	}
+}
+
+// right counts the answers of a model, and those that are right.
+func (a *audit) right(m int) (n, right int) {
+	a.all(m, func(_ int, x Answer) {
+		n++
+		right += bit(x.Correct)
+	})
+	return n, right
 }
 
 func (a *audit) pricesUnknown(prices map[string]starting.Price) {
@@ -193,12 +201,7 @@ func (a *audit) empty(m int) {
 }
 
 func (a *audit) wrong(m int) {
-	n, right := 0, 0
-	a.all(m, func(_ int, x Answer) {
-		n++
-		right += bit(x.Correct)
-	})
-	if right == 0 && n >= 30 {
+	if n, right := a.right(m); right == 0 && n >= 30 {
 		a.find("never right", "not one of %d answers of %s is right: its answers may be in a form that is not read", n, a.Models[m])
 	}
 }
@@ -439,12 +442,8 @@ func (a *audit) answered() {
 func (a *audit) selected() {
 	for m, model := range a.Models {
 		worst, by, kept, lost := 0.0, -1, [2]int{}, [2]int{}
-		enough, n, right := certain, 0, 0
-		a.all(m, func(_ int, x Answer) {
-			n++
-			right += bit(x.Correct)
-		})
-		if n >= fewest && 100*right >= 99*n { // that all it has is right is evidence already
+		enough := certain
+		if n, right := a.right(m); n >= fewest && 100*right >= 99*n { // that all it has is right is evidence already
 			enough = 3
 		}
 		for o := range a.Models {
@@ -542,8 +541,7 @@ func (a *audit) copies() {
 					same += bit(x.Text == y.Text)
 				}
 			}
-			names := func() (recording.Candidate, recording.Candidate) { return a.Models[o], a.Models[m] }
-			switch x, y := names(); {
+			switch x, y := a.Models[o], a.Models[m]; {
 			case same >= fewest/2 && 10*same >= long:
 				a.find("copied answers", "%d of %d long answers of %s and %s are the same letter by letter", same, long, x, y)
 			case both >= fewest && 10*tokens >= 9*both && len(values) >= both/4 && len(values) >= 5:

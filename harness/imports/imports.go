@@ -109,13 +109,11 @@ func (c *collector) add(r Row) error {
 	wrong := func(format string, args ...any) error {
 		return fmt.Errorf("%s: %w", r.At, fmt.Errorf(format, args...))
 	}
-	if c.o.Problems != nil {
-		if !c.o.Problems.fill(&r) {
-			if c.unnamed++; c.unnamed == 1 {
-				c.unknown = example(cmp.Or(r.Question, r.name), r.Problem)
-			}
-			return nil
+	if c.o.Problems != nil && !c.o.Problems.fill(&r) {
+		if c.unnamed++; c.unnamed == 1 {
+			c.unknown = example(cmp.Or(r.Question, r.name), r.Problem)
 		}
+		return nil
 	}
 	r.Model = strings.TrimSpace(cmp.Or(r.Model, c.o.Model))
 	r.Benchmark = strings.Trim(inNames.ReplaceAllString(cmp.Or(r.Benchmark, c.o.Benchmark, recording.Whole), "-"), "-")
@@ -311,6 +309,6 @@ func (l *Log) Count(keep bool) (n Counts) {
 			}
 		}
 	}
-	n.Benchmarks = len(slices.Collect(maps.Keys(benchmarks)))
+	n.Benchmarks = len(benchmarks)
 	return n
 }
