@@ -116,10 +116,10 @@ func TestFiguresThatTheSpecCannotHaveAreRefused(t *testing.T) {
 		`a figure of trainings shows the row "entrorouter"`: func(x *spec.Experiment) {
 			x.Methods, x.Outputs = x.Methods[:1], []spec.Output{{Kind: "training", File: "f"}}
 		},
-		`the hull needs a row fixed of each of the 3 experts of pool sim; spec figures has 2`: func(x *spec.Experiment) {
+		`the hull needs a row fixed of each of the 3 experts of pool sim; spec figures has none of qwen3-4b`: func(x *spec.Experiment) {
 			x.Methods, x.Outputs = x.Methods[1:], []spec.Output{{Kind: "pareto", File: "f"}}
 		},
-		`experts of pool sim; spec figures has 2`: func(x *spec.Experiment) { // three rows of two experts
+		`experts of pool sim; spec figures has none of qwen3-30b`: func(x *spec.Experiment) { // three rows of two experts
 			x.Methods[1] = toy.Row(t, "fixed", "medium", "{expert: cheapest}")
 			x.Outputs = []spec.Output{{Kind: "pareto", File: "f"}}
 		},

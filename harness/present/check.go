@@ -5,6 +5,7 @@ package present
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
@@ -21,8 +22,14 @@ func (r *Run) hullNeeds(o spec.Output) error {
 				fixed[id] = true
 			}
 		}
-		if n := len(pool.Experts); len(fixed) < n {
-			return fmt.Errorf("%w: output %s: the hull needs a row fixed of each of the %d experts of pool %s; spec %s has %d", spec.ErrUsage, o.File, n, pool.Name, r.Spec.Experiment.Name, len(fixed))
+		var lacks []string
+		for _, e := range pool.Experts {
+			if !fixed[e.ID] {
+				lacks = append(lacks, e.ID)
+			}
+		}
+		if len(lacks) > 0 {
+			return fmt.Errorf("%w: output %s: the hull needs a row fixed of each of the %d experts of pool %s; spec %s has none of %s", spec.ErrUsage, o.File, len(pool.Experts), pool.Name, r.Spec.Experiment.Name, strings.Join(lacks, ", "))
 		}
 	}
 	return nil
