@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -55,7 +56,29 @@ func Read(dir string) (Definition, error) {
 	if err := config.addTo(&d); err != nil {
 		return Definition{}, fmt.Errorf("%s: %w", filepath.Join(dir, configFile), err)
 	}
-	return d, nil
+	return d, d.hasAdded(filepath.Join(dir, addedFile))
+}
+
+// hasAdded refuses the file of added tokens of an old folder, which may be absent, where it has one that is described nowhere else: it would be
+// plain text in chats.
+func (d Definition) hasAdded(path string) error {
+	file, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var numbers map[string]int32
+	if err == nil {
+		err = json.Unmarshal(file, &numbers)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	for _, token := range slices.Sorted(maps.Keys(numbers)) {
+		if !slices.ContainsFunc(d.Added, func(a Added) bool { return a.Content == token && a.ID == numbers[token] }) {
+			return fmt.Errorf("%s: %q is no added token with the number %d in tokenizer.json or %s; save the tokenizer anew with transformers", path, token, numbers[token], configFile)
+		}
+	}
+	return nil
 }
 
 // typed is a part of tokenizer.json, whose fields go by its type.
@@ -353,6 +376,9 @@ func readVocabulary(dir string, c config) (d Definition, err error) {
 
 // configFile has the added tokens, the names of special tokens and the chat template.
 const configFile = "tokenizer_config.json"
+
+// addedFile has the added tokens of old folders.
+const addedFile = "added_tokens.json"
 
 // config is tokenizer_config.json.
 type config struct {

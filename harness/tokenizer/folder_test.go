@@ -106,6 +106,8 @@ func TestAFolderThatIsNotKnownIsRefused(t *testing.T) {
 		{"merges", without("Qwen2Tokenizer", "t h\n\nt h e"), `merges.txt: merge 2 is ""`},
 		{"no vocabulary", map[string]string{configFile: `{"tokenizer_class": "Qwen2Tokenizer"}`}, "vocab.json"},
 		{"no JSON", map[string]string{"tokenizer.json": "{"}, "tokenizer.json: unexpected end"},
+		{"an added token of an old folder", map[string]string{"tokenizer.json": whole, addedFile: `{"<|im_end|>": 257, "<|tool|>": 900}`},
+			`added_tokens.json: "<|tool|>" is no added token with the number 900 in tokenizer.json or tokenizer_config.json; save the tokenizer anew with transformers`},
 		{"model", edit(`"BPE"`, `"Unigram"`), `type "Unigram"`},
 		{"unknown", edit(`"unk_token": null`, `"unk_token": "<|im_end|>"`), "unk_token is not known"},
 		{"ignore_merges", edit(`"ignore_merges": false`, `"ignore_merges": true`), "ignore_merges is not known"},
