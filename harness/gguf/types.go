@@ -54,9 +54,15 @@ func (t Type) layout() layout {
 	return layout{}
 }
 
+// unread are names of types that are not read, for messages.
+var unread = map[Type]string{6: "Q5_0", 7: "Q5_1", 10: "Q2_K", 11: "Q3_K", 12: "Q4_K", 13: "Q5_K", 14: "Q6_K", 20: "IQ4_NL", 23: "IQ4_XS", 39: "MXFP4"}
+
 func (t Type) String() string {
 	if l := t.layout(); l.name != "" {
 		return l.name
+	}
+	if name := unread[t]; name != "" {
+		return name
 	}
 	return fmt.Sprintf("type %d", uint32(t))
 }

@@ -182,7 +182,7 @@ func TestWhatIsNotUnderstoodIsNamed(t *testing.T) {
 		{"surplus", tensor(1, func(t *gguftest.Tensor) { t.Name = "rope_freqs.weight" }), `no tensor "blk.0.attn_norm.weight"`},
 		{"fewer layers", set("llama.block_count", uint32(1)), `tensor "blk.1.attn_k.weight" of shape [16 32] has no place`},
 		{"shape", set("llama.feed_forward_length", uint32(65)), `"blk.0.ffn_gate.weight" has the shape [64 32]; the model wants [65 32]`},
-		{"type", tensor(1, func(t *gguftest.Tensor) { t.Type = 14 }), `"blk.0.attn_norm.weight" is stored as type 14`},
+		{"type", tensor(1, func(t *gguftest.Tensor) { t.Type = 14 }), `"blk.0.attn_norm.weight" is stored as Q6_K`},
 		{"tokenizer", set("tokenizer.ggml.model", "llama"), `tokenizer.ggml.model is "llama"`},
 		{"pre-tokenizer", set("tokenizer.ggml.pre", "llama-bpe"), `pre-tokenizer "llama-bpe" is not known`},
 		{"first token", set("tokenizer.ggml.add_bos_token", true), "tokenizer.ggml.add_bos_token is set"},
