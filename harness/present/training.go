@@ -45,7 +45,8 @@ func (r *Run) trainingFigure(name string, rows []string, pool spec.Pool) (*repor
 		inPool
 		Points int
 		Groups bool // Stage II of a shown row draws groups
-	}{r.inPool(pool, metrics.BothStrata), units.CurvePoints, slices.ContainsFunc(r.shown(rows), r.drawsGroups)}); err != nil {
+		Second bool // a shown row has a Stage II
+	}{r.inPool(pool, metrics.BothStrata), units.CurvePoints, slices.ContainsFunc(r.shown(rows), r.drawsGroups), slices.ContainsFunc(r.shown(rows), r.reinforced)}); err != nil {
 		return nil, err
 	}
 	return report.Training(l, r.Measurements)
@@ -53,10 +54,18 @@ func (r *Run) trainingFigure(name string, rows []string, pool spec.Pool) (*repor
 
 // drawsGroups says whether Stage II of a row was measured to draw groups of rollouts, as the exact gradient does not.
 func (r *Run) drawsGroups(m spec.Method) bool {
-	return slices.ContainsFunc(r.Measurements.Where(metrics.Keys("method", m.RowID(), "stage", "grpo")...), func(line metrics.Measurement) bool {
+	return slices.ContainsFunc(r.secondStage(m), func(line metrics.Measurement) bool {
 		_, ok := line.Value(units.ZeroGroups)
 		return ok
 	})
+}
+
+// reinforced says whether a row has a Stage II.
+func (r *Run) reinforced(m spec.Method) bool { return len(r.secondStage(m)) > 0 }
+
+// secondStage are the steps of a row's Stage II.
+func (r *Run) secondStage(m spec.Method) []metrics.Measurement {
+	return r.Measurements.Where(metrics.Keys("method", m.RowID(), "stage", "grpo")...)
 }
 
 // seedsFigure draws the training seeds of rows beside the interval of their mean.

@@ -43,8 +43,16 @@ func TestTheTrainingFigure(t *testing.T) {
 	if f, err := Training(l, setOf(t, exact)); err != nil || slices.ContainsFunc(f.records, func(r []string) bool { return r[0] == "f" }) {
 		t.Errorf("figure %v, error %v", f, err)
 	}
-	l.Methods = l.Methods[1:]
-	if _, err := Training(l, setOf(t, curvesText())); err == nil || !strings.Contains(err.Error(), "no curve of stage grpo in reward") {
+	without := regexp.MustCompile(` [0-9.]+ reward`).ReplaceAllString(curvesText(), "")
+	if _, err := Training(l, setOf(t, without)); err == nil || !strings.Contains(err.Error(), "no curve of stage grpo in reward") {
+		t.Errorf("error %v", err)
+	}
+	l.Methods = l.Methods[1:] // Stage I alone
+	if f, err := Training(l, setOf(t, curvesText())); err != nil || slices.ContainsFunc(f.records, func(r []string) bool { return r[1] == "grpo" }) {
+		t.Errorf("figure %v, error %v", f, err)
+	}
+	l.Methods[0].Value = "nobody"
+	if _, err := Training(l, setOf(t, curvesText())); err == nil || !strings.Contains(err.Error(), `figure "training": no row has a curve of its training`) {
 		t.Errorf("error %v", err)
 	}
 }

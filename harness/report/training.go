@@ -46,7 +46,8 @@ func trainingPanels(expert string) []trainingPanel {
 	}
 }
 
-// Training draws what the trainings of rows went through: means over trainings with their range as bands.
+// Training draws what the trainings of rows went through: means over trainings with their range as bands. A stage that none of
+// the rows has takes no panels.
 func Training(l TrainingLayout, set *metrics.Set) (*Figure, error) {
 	if len(l.Methods) == 0 {
 		return nil, fmt.Errorf("figure %q: no row to show", l.Name)
@@ -71,7 +72,7 @@ func Training(l TrainingLayout, set *metrics.Set) (*Figure, error) {
 			of = append(of, s) // Stage I alone has no points in Stage II
 		}
 		switch drawn := slices.ContainsFunc(of, func(s series) bool { return len(s.points) > 1 }); {
-		case !drawn && p.Unit == units.ZeroGroups: // the exact gradient draws no groups
+		case !drawn && (p.Unit == units.ZeroGroups || !l.trains(p.stage, set)): // the exact gradient draws no groups
 			continue
 		case !drawn:
 			r.errs = append(r.errs, fmt.Errorf("no curve of stage %s in %s", p.stage, p.Unit))
@@ -80,6 +81,9 @@ func Training(l TrainingLayout, set *metrics.Set) (*Figure, error) {
 	}
 	if err := errors.Join(r.errs...); err != nil {
 		return nil, fmt.Errorf("figure %q: %w", l.Name, err)
+	}
+	if len(panels) == 0 {
+		return nil, fmt.Errorf("figure %q: no row has a curve of its training", l.Name)
 	}
 	remark := sameLines(panels, lines)
 	uniform := math.Log(float64(l.Experts))
@@ -101,6 +105,13 @@ func Training(l TrainingLayout, set *metrics.Set) (*Figure, error) {
 			}
 		},
 	}, nil
+}
+
+// trains says whether a row has any line of a stage.
+func (l TrainingLayout) trains(stage string, set *metrics.Set) bool {
+	return slices.ContainsFunc(l.Methods, func(m Term) bool {
+		return len(set.Where(append(metrics.Keys("method", m.Value, "stage", stage), l.Keys...)...)) > 0
+	})
 }
 
 // sameLines hides lines that lie on one before them, and says which.
