@@ -61,7 +61,8 @@ func (m *Models) Absent() []string {
 	return slices.Sorted(maps.Keys(m.absent))
 }
 
-// Digest returns what tells apart models and prompts whose policies would differ.
+// Digest returns what tells apart models and prompts whose policies would differ. What shows that no policy can be built of a model is
+// an error here already, before anybody is asked or trained for it; but planned models read no vocabulary.
 func (m *Models) Digest(of spec.Policy) (string, error) {
 	base, err := m.base(*of.Model)
 	if m.planned && (errors.Is(err, errNoFolder) || errors.Is(err, safetensors.ErrNone)) {
@@ -70,10 +71,31 @@ func (m *Models) Digest(of spec.Policy) (string, error) {
 		m.absent[of.Model.Folder] = true
 		return "not here: " + of.Model.Folder, nil
 	}
+	if err == nil {
+		err = fits(base.Config, of)
+	}
+	if err == nil && !m.planned {
+		_, err = base.vocabulary()
+	}
 	if err != nil {
 		return "", err
 	}
 	return base.Digest + " " + promptDigest(of.Rationale == cot), nil
+}
+
+// fits says why a model is no model for a policy.
+func fits(c Config, of spec.Policy) error {
+	limit := c.Position
+	if limit > 0 && of.MaxTokens > limit {
+		return fmt.Errorf("policy.max_tokens is %d; the model was made for texts of up to %d tokens", of.MaxTokens, limit)
+	}
+	if w := of.Writes; w != nil && limit > 0 && of.MaxTokens+w.AtTest() > limit {
+		return fmt.Errorf("policy.max_tokens and writes come to %d tokens; the model was made for texts of up to %d", of.MaxTokens+w.AtTest(), limit)
+	}
+	if of.Tune != nil && of.Tune.Last > c.Layers {
+		return fmt.Errorf("policy.tune.last is %d; the model has %d layers", of.Tune.Last, c.Layers)
+	}
+	return nil
 }
 
 // base opens a model, or returns it if it is open.

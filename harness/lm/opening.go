@@ -75,9 +75,6 @@ func (m *Models) build(backend policy.Backend, s record) (*Policy, error) {
 	if s.Digest, err = m.Digest(s.Policy); err != nil {
 		return nil, err
 	}
-	if limit := base.Config.Position; limit > 0 && s.Policy.MaxTokens > limit {
-		return nil, fmt.Errorf("max_tokens is %d; the model was made for texts of up to %d tokens", s.Policy.MaxTokens, limit)
-	}
 	p := &Policy{record: s, base: base, decoder: decoderOf(base.Config, s.Policy)}
 	if p.vocabulary, err = base.vocabulary(); err != nil {
 		return nil, err
@@ -97,15 +94,10 @@ func (m *Models) build(backend policy.Backend, s record) (*Policy, error) {
 		if p.end, err = lineBreak(p.vocabulary); err != nil {
 			return nil, err
 		}
-		if most := s.Policy.MaxTokens + s.Policy.Writes.AtTest(); base.Config.Position > 0 && most > base.Config.Position {
-			return nil, fmt.Errorf("max_tokens and writes come to %d tokens; the model was made for texts of up to %d", most, base.Config.Position)
-		}
 	}
 	switch tune := s.Policy.Tune; {
 	case tune.Part == "full" || tune.LoRA != nil:
 		return p, nil
-	case tune.Last > base.Config.Layers:
-		return nil, fmt.Errorf("policy.tune.last is %d; the model has %d layers", tune.Last, base.Config.Layers)
 	case tune.Last > 0:
 		p.from = base.Config.Layers - tune.Last
 	default:

@@ -600,7 +600,7 @@ func TestDigestsTellModelsApart(t *testing.T) {
 	if err != nil || one == two {
 		t.Errorf("two seeds have the digests %s and %s (%v)", one, two, err)
 	}
-	if three, err := models.Digest(of(spec.LanguageModel{Folder: "testdata/llama"}, "none")); err != nil || three == one {
+	if three, err := PlannedModels().Digest(of(spec.LanguageModel{Folder: "testdata/llama"}, "none")); err != nil || three == one {
 		t.Errorf("a folder has the digest %s (%v)", three, err)
 	}
 	if four, err := models.Digest(of(freshModel, "cot")); err != nil || four == one {
@@ -637,4 +637,30 @@ func fresh(t testing.TB) chatVocabulary {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// What shows that a model is none for a policy is told where a run is planned, before anybody is asked for what would train it.
+func TestAPlanRefusesAModelThatIsNoneForThePolicy(t *testing.T) {
+	of := func(folder string, change func(*spec.Policy)) spec.Policy {
+		p := configOf(tunings["head"])
+		p.Model = &spec.LanguageModel{Folder: folder}
+		if p.MaxTokens = 60; change != nil {
+			change(&p)
+		}
+		return p
+	}
+	const without = "testdata/qwen3" // it has no tokenizer
+	for want, p := range map[string]spec.Policy{
+		"policy.max_tokens is 65; the model was made for texts of up to 64 tokens":           of(without, func(p *spec.Policy) { p.MaxTokens = 65 }),
+		"policy.max_tokens and writes come to 90 tokens; the model was made for texts of up": of(without, func(p *spec.Policy) { p.Rationale = cot; p.Writes = &spec.Writes{Tokens: 30} }),
+		"policy.tune.last is 9; the model has":                                               of(without, func(p *spec.Policy) { p.Tune = &spec.Tune{Last: 9} }),
+		"has no tokenizer.json":                                                              of(without, nil),
+	} {
+		if _, err := newModels(t, 0).Digest(p); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want %q in it", err, want)
+		}
+	}
+	if _, err := PlannedModels().Digest(of(without, nil)); err != nil {
+		t.Errorf("a plan that is only priced reads no vocabulary: %v", err)
+	}
 }

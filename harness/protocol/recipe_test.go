@@ -155,7 +155,7 @@ func TestTheFilesOfALanguageModelAreInTheRecipesOfItsFits(t *testing.T) {
 		p := &r.Experiment.Policy
 		p.Kind, p.Model, p.Tune = "lm", &spec.LanguageModel{Folder: dir}, &spec.Tune{Part: "head"}
 		p.Rationale, p.MaxTokens, p.Compute = "none", 64, "float32"
-		found := keysOfPlan(t, r, steps.Options{Out: filepath.Join(dir, "none")})
+		found := keysOfPlan(t, r, steps.Options{Out: filepath.Join(dir, "none"), Priced: true}) // which wants no tokenizer
 		if found == nil {
 			t.Fatal("the experiment is refused")
 		}
