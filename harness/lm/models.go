@@ -62,7 +62,7 @@ func (m *Models) Absent() []string {
 }
 
 // Digest returns what tells apart models and prompts whose policies would differ. What shows that no policy can be built of a model is
-// an error here already, before anybody is asked or trained for it; but planned models read no vocabulary.
+// an error here already, before anybody is asked or trained for it; but a plan may stand a model in for another.
 func (m *Models) Digest(of spec.Policy) (string, error) {
 	base, err := m.base(*of.Model)
 	if m.planned && (errors.Is(err, errNoFolder) || errors.Is(err, safetensors.ErrNone)) {
@@ -71,11 +71,10 @@ func (m *Models) Digest(of spec.Policy) (string, error) {
 		m.absent[of.Model.Folder] = true
 		return "not here: " + of.Model.Folder, nil
 	}
-	if err == nil {
-		err = fits(base.Config, of)
-	}
 	if err == nil && !m.planned {
-		_, err = base.vocabulary()
+		if err = fits(base.Config, of); err == nil {
+			_, err = base.vocabulary()
+		}
 	}
 	if err != nil {
 		return "", err

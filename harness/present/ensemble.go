@@ -89,12 +89,14 @@ func (r *Run) pools(members []ensemble.Member) *report.Sheet {
 		g.Widths = append(g.Widths, .84/float64(len(ranges)))
 		notes = append(notes, fmt.Sprintf("%s from %g to %g: %s.", x.Knob, x.From, x.To, x.Why))
 	}
-	for _, m := range members {
-		row := []report.Text{report.Say(m.Pool.Name)}
-		for _, x := range ranges {
-			row = append(row, report.Say(fmt.Sprintf("%.3g", *x.Of(&m.Knobs))))
+	records := ensemble.PoolRecords(of, members)
+	for _, record := range records[1:] {
+		row := []report.Text{report.Say(record[0])}
+		for _, digits := range record[1:] { // the table is that of its CSV file: rounded once, a number may end otherwise
+			knob, _ := strconv.ParseFloat(digits, 64)
+			row = append(row, report.Say(fmt.Sprintf("%.3g", knob)))
 		}
 		g.Rows = append(g.Rows, row)
 	}
-	return &report.Sheet{Name: "pools", Caption: r.Spec.Experiment.Title + ": what each pool was drawn with.", Grids: []report.Grid{g}, Notes: notes, Records: ensemble.PoolRecords(of, members)}
+	return &report.Sheet{Name: "pools", Caption: r.Spec.Experiment.Title + ": what each pool was drawn with.", Grids: []report.Grid{g}, Notes: notes, Records: records}
 }
