@@ -212,10 +212,10 @@ type completion struct {
 
 // text asks for one text behind a row.
 func (s *Server) text(ctx context.Context, name string, row policy.Row, end int32, most int, greedy bool, own seed.Seed) (policy.Row, error) {
-	// What a server would take from the model's generation_config is said, too.
+	// What a server would take from the model's generation_config is said, too. The token that ends the model's answers ends no text here.
 	body := map[string]any{
 		"model": name, "prompt": row.IDs, "n": 1, "max_tokens": most, "temperature": 1, "top_p": 1, "top_k": -1, "min_p": 0, "repetition_penalty": 1,
-		"seed": uint64(own) & (1<<53 - 1), "stop_token_ids": []int32{end}, "logprobs": 0, "return_tokens_as_token_ids": true, "skip_special_tokens": false,
+		"seed": uint64(own) & (1<<53 - 1), "stop_token_ids": []int32{end}, "ignore_eos": true, "logprobs": 0, "return_tokens_as_token_ids": true, "skip_special_tokens": false,
 	}
 	if greedy {
 		body["temperature"] = 0

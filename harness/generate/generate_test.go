@@ -203,12 +203,12 @@ func (w *world) adapter(dir string) (*policy.Model, error) {
 }
 
 // obeys checks what every request for a text has to say, so that a server takes nothing from elsewhere: nothing of the model's own way to
-// sample, tokens by their numbers, the log-probability of each, and where a text ends.
+// sample or to end, tokens by their numbers, the log-probability of each, and where a text ends.
 func (w *world) obeys(body map[string]any) {
 	end, _ := w.policy.(*lm.Policy).Bound(false)
 	want := map[string]any{
 		"n": 1., "top_p": 1., "top_k": -1., "min_p": 0., "repetition_penalty": 1., "logprobs": 0., "return_tokens_as_token_ids": true,
-		"skip_special_tokens": false, "stop_token_ids": []any{float64(end)},
+		"skip_special_tokens": false, "stop_token_ids": []any{float64(end)}, "ignore_eos": true,
 	}
 	said := maps.Clone(body)
 	for _, own := range []string{"model", "prompt", "max_tokens", "temperature", "seed"} {
