@@ -83,6 +83,9 @@ func newEntroPlus(s Setup, build builder) (routing.Method, error) {
 	e.With.StageTwo = func(ctx context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
 		return e.prompts(ctx, policy, set, nil, work)
 	}
+	if err := checkEstimator(s, e.Knobs); err != nil {
+		return nil, err
+	}
 	return e, s.carriesOut(&e.policyRow, &e.PolicyFeatures)
 }
 

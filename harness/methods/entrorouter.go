@@ -15,7 +15,7 @@ func newEntroRouter(s Setup) (routing.Method, error) {
 		return nil, err
 	}
 	p.With.StageTwo = p.Prompts
-	return p, nil
+	return p, checkEstimator(s, p.Knobs)
 }
 
 // newSFT is EntroRouter after Stage I.

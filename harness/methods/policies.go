@@ -8,6 +8,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/stages"
+	"github.com/entrorouter/entrorouter/harness/train"
 )
 
 // policyRow is a row that trains a policy.
@@ -89,6 +90,14 @@ func checkTeacher(s Setup, p spec.Policy) error {
 		return paramFault(s.Method, "policy.rationale", "cot needs teacher in the spec: who writes the rationales of Stage I")
 	case s.Spec.Writer != nil && (p.Tune.LoRA == nil || p.Model.Folder == ""):
 		return paramFault(s.Method, "policy.tune", "a writer takes adapters on a model that it has: want tune lora and a folder as model")
+	}
+	return nil
+}
+
+// checkEstimator refuses a Stage II that cannot sum over what the policy may write.
+func checkEstimator(s Setup, k stages.Knobs) error {
+	if k.Policy.Rationale == "cot" && k.GRPO.Estimator == train.Exact {
+		return paramFault(s.Method, "grpo.estimator", "exact cannot sum over all texts that a policy with rationale cot may write; use sampled")
 	}
 	return nil
 }

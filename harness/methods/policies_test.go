@@ -22,6 +22,17 @@ func TestAPolicyThatWritesNeedsATeacher(t *testing.T) {
 	}
 }
 
+// Otherwise Stage II would say so, when a teacher has been paid for Stage I.
+func TestAPolicyThatWritesHasNoExactGradient(t *testing.T) {
+	for method, want := range map[string]string{"entrorouter": "params.grpo.estimator: exact cannot sum over all texts", "entroplus": "params.grpo.estimator: exact cannot sum over all texts", "sft": ""} {
+		s := setup(t, method, tinyWriter)
+		s.Spec.Protocol, s.Spec.Teacher, s.Spec.GRPO.Estimator = "split", &spec.Teacher{Model: "x"}, "exact"
+		if _, err := New(s); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: error is %v, want %q in it", method, err, want)
+		}
+	}
+}
+
 func TestARecipeSaysWhoWrites(t *testing.T) {
 	for rationale, want := range map[string]string{"cot, writes: {tokens: 24}": "server", "none": ""} {
 		s := setup(t, "entrorouter", "policy: {kind: lm, model: some/folder, tune: {lora: {r: 4, alpha: 8, targets: [q_proj]}}, rationale: "+rationale+", max_tokens: 600, compute: float32}")
