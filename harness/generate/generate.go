@@ -241,7 +241,9 @@ func (s *Server) text(ctx context.Context, name string, row policy.Row, end int3
 	}
 	last := len(row.Written) - 1
 	switch {
-	case len(row.Written) == 0 || len(row.Written) > most:
+	case len(row.Written) == 0:
+		return row, fmt.Errorf("generate: %s sent a text without its tokens; it must obey logprobs and return_tokens_as_token_ids", s.URL)
+	case len(row.Written) > most:
 		return row, fmt.Errorf("generate: %s wrote %d tokens where 1 to %d were asked for", s.URL, len(row.Written), most)
 	case slices.Contains(row.Written[:last], end):
 		return row, fmt.Errorf("generate: %s wrote on behind token %d, which ends a text; it must obey stop_token_ids", s.URL, end)

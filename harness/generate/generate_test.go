@@ -439,7 +439,7 @@ func TestWhatAServerDoesWrongIsSaid(t *testing.T) {
 		"no probability":    {answer(`{"choices":[{"logprobs":{"tokens":["token_id:1"],"token_logprobs":[null]}}]}`, 200), "it must obey logprobs"},
 		"fewer of them":     {answer(`{"choices":[{"logprobs":{"tokens":["token_id:1"],"token_logprobs":[]}}]}`, 200), "1 tokens with 0 log-probabilities"},
 		"nothing":           {answer(`{"choices":[]}`, 200), "0 texts where one was asked for"},
-		"an empty text":     {answer(`{"choices":[{"logprobs":{}}]}`, 200), "wrote 0 tokens where 1 to 5"},
+		"no probabilities":  {answer(`{"choices":[{"text":"Easy.","logprobs":null}]}`, 200), "sent a text without its tokens; it must obey logprobs and return_tokens_as_token_ids"},
 		"too long a text":   {answer(`{"choices":[{"logprobs":{"tokens":["token_id:1","token_id:1","token_id:1","token_id:1","token_id:1","token_id:1"],"token_logprobs":[-1,-1,-1,-1,-1,-1]}}]}`, 200), "wrote 6 tokens where 1 to 5"},
 		"no JSON":           {answer(`<html>`, 200), "no JSON as expected"},
 		"a request refused": {answer(`bad`, 400), "400 Bad Request: bad"},
