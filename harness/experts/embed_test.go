@@ -91,25 +91,22 @@ func TestAServerThatLimitsVectorsIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A server need not list its models; one that does is held to its list.
-func TestServersNeedNotListTheirModels(t *testing.T) {
+// A server of vectors that lists its models is held to its list.
+func TestServersOfVectorsAreHeldToTheirLists(t *testing.T) {
 	for _, c := range []struct {
-		embeds bool
 		models func(http.ResponseWriter, *http.Request)
 		ok     bool
 	}{
-		{true, say(404, "no"), true},
-		{false, say(404, "no"), true},
-		{true, say(200, `{"data":[{"id":"m"}]}`), true},
-		{true, say(200, `{"data":[{"id":"other"}]}`), false},
-		{true, say(401, "no"), false},
+		{say(200, `{"data":[{"id":"m"}]}`), true},
+		{say(200, `{"data":[{"id":"other"}]}`), false},
+		{say(401, "no"), false},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if strings.HasSuffix(r.URL.Path, "/models") {
 				c.models(w, r)
 			}
 		}))
-		h, err := NewHTTP([]Endpoint{{Expert: routing.Expert{ID: "e", Model: "m"}, URL: s.URL + "/v1", Embeds: c.embeds}}, HTTPOptions{Log: quiet, Probe: time.Millisecond})
+		h, err := NewHTTP([]Endpoint{{Expert: routing.Expert{ID: "e", Model: "m"}, URL: s.URL + "/v1", Embeds: true}}, HTTPOptions{Log: quiet, Probe: time.Millisecond})
 		if err != nil {
 			t.Fatal(err)
 		}
