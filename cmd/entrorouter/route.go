@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
@@ -141,7 +142,7 @@ func readProblems(in io.Reader, name string) ([]routing.Problem, error) {
 		if err := json.Unmarshal(text, &row); err != nil {
 			return nil, fmt.Errorf("%s:%d: want a JSON object with the texts id and problem, and options a list of texts: %w", name, n, lines.Worded(err))
 		}
-		if row.Problem == "" {
+		if strings.TrimSpace(row.Problem) == "" {
 			return nil, fmt.Errorf("%s:%d: problem is missing or empty", name, n)
 		}
 		id := cmp.Or(row.ID, row.QueryID, fmt.Sprintf("line-%d", n))

@@ -291,7 +291,8 @@ func (s *Server) post(ctx context.Context, path string, body, answer any) error 
 	return s.call(ctx, http.MethodPost, path, body, answer)
 }
 
-// call sends a request until the server answers it; answer may be nil. What a server says with 4xx is final.
+// call sends a request until the server answers it; answer may be nil. What a server says with 4xx is final, but for 429, which a gateway
+// before it may say.
 func (s *Server) call(ctx context.Context, method, path string, body, answer any) error {
 	raw, err := json.Marshal(body)
 	if err != nil {
@@ -332,7 +333,7 @@ func (s *Server) once(ctx context.Context, method, path string, raw []byte, answ
 	switch {
 	case err != nil:
 		return fault("%w", err)
-	case response.StatusCode >= 500:
+	case response.StatusCode >= 500 || response.StatusCode == http.StatusTooManyRequests:
 		return fault("%s: %s", response.Status, beginning(text))
 	case response.StatusCode != http.StatusOK:
 		return backoff.Permanent(fault("%s: %s", response.Status, beginning(text)))

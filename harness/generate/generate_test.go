@@ -453,7 +453,7 @@ func TestWhatAServerDoesWrongIsSaid(t *testing.T) {
 			if fails++; fails > 2 {
 				return false
 			}
-			http.Error(out, "", http.StatusServiceUnavailable)
+			http.Error(out, "", []int{http.StatusServiceUnavailable, http.StatusTooManyRequests}[fails-1])
 			return true
 		}, ""},
 	} {
