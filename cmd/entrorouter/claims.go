@@ -90,6 +90,7 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 	findings = append(findings, measured.CheckTables()...)
 	sheets, shown := []*report.Sheet{paper.ClaimsSheet(findings)}, []*report.Sheet{paper.Brief(findings)}
 	var short []*report.Sheet // for the README: Markdown alone
+	var gains *report.Figure  // nil: there are none
 	var behind []paper.Behind
 	if p.orderings != nil {
 		rows, err := p.orderings.Judge(p.orderingsFile, p.tables, measured)
@@ -108,6 +109,9 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 		}
 		models, err := p.orderings.ModelSheet(p.orderingsFile, findings, rows)
 		if err != nil {
+			return usageError{err}
+		}
+		if gains, err = p.orderings.FrontFigure(measured); err != nil {
 			return usageError{err}
 		}
 		short = []*report.Sheet{front, digest, p.orderings.Short(rows), models}
@@ -151,6 +155,13 @@ func checkClaims(c *cli.Context, measured *paper.Measurements, folder string) er
 			return err
 		}
 		files = append(files, f[0])
+	}
+	if gains != nil {
+		f, err := gains.Files()
+		if err != nil {
+			return err
+		}
+		files = append(files, f...)
 	}
 	if c.Bool("update") && !c.IsSet("paper") {
 		pages, err := indexPages(c, folder, files, behind)

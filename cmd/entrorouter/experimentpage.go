@@ -168,8 +168,11 @@ func drawnIn(folder, title string, outputs []spec.Output) (all []drawnAs, err er
 			d.Number = outputs[at].Number
 		}
 		if image := d.Name + ".svg"; slices.Contains(d.Files, image) {
-			d.Image = image
-			if d.Width, err = pageWidth(filepath.Join(folder, image)); err != nil {
+			drawing, err := os.ReadFile(filepath.Join(folder, image))
+			if err != nil {
+				return nil, err
+			}
+			if err := d.show(image, drawing); err != nil {
 				return nil, err
 			}
 		}
@@ -216,23 +219,19 @@ func upperFirst(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:]
 }
 
-// pageWidth is how wide a page shows a drawing: its letters are to be read there, and drawings are in the measures of print.
-func pageWidth(file string) (pixels int, err error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return 0, err
-	}
+// show has a page show a drawing, so wide that its letters are read: drawings are in the measures of print.
+func (d *drawnAs) show(name string, svg []byte) error {
 	var drawing struct {
 		Width string `xml:"width,attr"`
 	}
-	if err := xml.Unmarshal(data, &drawing); err != nil {
-		return 0, fmt.Errorf("%s: %w", file, err)
+	if err := xml.Unmarshal(svg, &drawing); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
-	points, err := strconv.ParseFloat(strings.TrimSuffix(drawing.Width, "pt"), 64)
-	if err == nil && points < 300 { // of a column of print
-		return 560, nil
+	d.Image, d.Width = name, 700
+	if points, err := strconv.ParseFloat(strings.TrimSuffix(drawing.Width, "pt"), 64); err == nil && points < 300 { // of a column of print
+		d.Width = 560
 	}
-	return 700, nil
+	return nil
 }
 
 // outputOf is the place of the output that a table or figure is of: what it is called begins with the output's name, the longest that

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -34,6 +35,18 @@ func indexPages(c *cli.Context, folder string, made []report.File, behind []pape
 	verdicts := []drawnAs{{Name: strings.TrimSuffix(behindFile, ".md"), Files: []string{behindFile}}}
 	for _, f := range made {
 		verdicts = file(verdicts, f.Name)
+	}
+	for _, f := range made {
+		d := &verdicts[slices.IndexFunc(verdicts, func(d drawnAs) bool { return slices.Contains(d.Files, f.Name) })]
+		switch path.Ext(f.Name) {
+		case ".svg":
+			if err := d.show(f.Name, f.Data); err != nil {
+				return nil, err
+			}
+		case ".txt":
+			d.Text = strings.TrimSpace(string(f.Data))
+			d.Title, _, _ = strings.Cut(d.Text, ":")
+		}
 	}
 	add := func(name string, t *template.Template, data any) {
 		var text bytes.Buffer
@@ -136,7 +149,11 @@ The paper's: {{range $i, $p := .}}{{if $i}}, {{end}}[{{.Number}}]({{.Experiment}
 ## verdicts
 
 {{range .Verdicts}}- {{.Name}}: {{template "files" .Files}}
-{{end}}`))
+{{end}}{{range $d := .Verdicts}}{{with .Image}}
+<img src="{{.}}" width="{{$d.Width}}" alt="{{html $d.Title}}">
+
+{{$d.Text}}
+{{end}}{{end}}`))
 
 var behindTemplate = template.Must(template.New(behindFile).Funcs(pageFunctions).Parse(`# What stands behind each verdict
 

@@ -200,5 +200,8 @@ func paperOf(dir, fill string) (*page.Paper, error) {
 	if p.Short, err = of.orderings.FrontSheet(of.orderingsFile, p.Findings, p.Rows, measured); err != nil {
 		return nil, usageError{err}
 	}
+	if p.Gains, err = of.orderings.FrontFigure(measured); err != nil {
+		return nil, usageError{err}
+	}
 	return p, nil
 }

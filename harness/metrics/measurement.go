@@ -71,6 +71,17 @@ func (v Value) Within(low, high float64) Value {
 	return v
 }
 
+// Side says where the interval of v lies: 1 above 0, -1 below it, 0 around it. A number without an interval is on neither side.
+func (v Value) Side() int {
+	switch {
+	case v.Bounded && v.Low > 0:
+		return 1
+	case v.Bounded && v.High < 0:
+		return -1
+	}
+	return 0
+}
+
 func round(x float64, decimals int) float64 {
 	scale := math.Pow(10, float64(decimals))
 	return math.Round(x*scale)/scale + 0 // + 0 turns -0 into 0

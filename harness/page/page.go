@@ -74,6 +74,13 @@ func (p *Page) Write(w io.Writer) error {
 			if out.Short, err = draw.Sheet(s); err != nil {
 				return err
 			}
+			if f := p.Paper.Gains; f != nil {
+				drawn, err := draw.Figure(f)
+				if err != nil {
+					return err
+				}
+				out.Short = drawn + out.Short
+			}
 		}
 		columns = fmt.Sprintf(":root{--scales:%d}\n", 1+len(out.Verdicts.Heads()))
 	}

@@ -18,6 +18,7 @@ type Paper struct {
 	Orderings *paper.Orderings // nil: it has none
 	Rows      []paper.Row
 	Short     *report.Sheet                       // what most readers want of them; nil: nothing
+	Gains     *report.Figure                      // beside it; nil: nothing
 	Commands  func(experiments []string) []string // that make the measurements of experiments, by their names; nil: not known
 	Judge     string                              // the command that gives these verdicts
 	Filled    []string                            // experiments that were not run with the others

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/report"
 )
 
@@ -28,11 +29,11 @@ func (o *Orderings) FrontSheet(file string, findings []Finding, rows []Row, meas
 		}
 		claims.Rows, s.Records = append(claims.Rows, row), append(s.Records, record)
 	}
-	gains, err := o.frontGains(measured)
+	gains, err := o.gains(measured)
 	if err != nil {
 		f.add(0, "front", "%v", err)
 	}
-	s.Grids = []report.Grid{claims, gains}
+	s.Grids = []report.Grid{claims, o.frontGains(gains)}
 	s.Notes = []string{
 		yes + " holds or confirmed, " + no + " does not hold or refuted, " + open + " inconclusive, " + nothing + " no verdict. A count is of pools, or of the parts of a claim; mixed: no verdict has more than half of the pools. " +
 			given + " assumed: it follows from a number that we put in, and what our rows show stands in brackets. untestable here: it takes a language model as the router. " + o.frontMargins(findings, rows) + o.aboutRules() + "Language model: " + aboutModels,
@@ -168,39 +169,71 @@ func (o *Orderings) frontSimulated(of []telling) []string {
 	return lines
 }
 
-// frontGains is what rows gain over coin flips on each pool of recorded answers.
-func (o *Orderings) frontGains(measured *Measurements) (report.Grid, error) {
-	g := report.Grid{Title: "Mean gain on real outcomes, in points", Head: []string{"Pool"}, Widths: []float64{0.22}}
-	for _, r := range o.Front {
-		g.Head, g.Widths = append(g.Head, r.Title), append(g.Widths, 0.78/float64(len(o.Front)))
-	}
+// gains are what the rows of the front page gain over coin flips on each pool of recorded answers, the mean over budgets with its interval.
+func (o *Orderings) gains(measured *Measurements) (rows []report.IntervalsRow, err error) {
 	for _, scale := range o.Scales {
 		experiment, ok := scale.experiment("main")
 		if !ok || !scale.pool() {
 			continue
 		}
-		row := []report.Text{report.Say(scale.Title)}
+		row := report.IntervalsRow{Label: scale.Title}
 		for _, r := range o.Front {
 			m, _, err := measured.find(experiment, scale, Place{"method": r.Method, "benchmark": scale.average()})
 			if err != nil {
-				return g, err
+				return nil, err
 			}
-			cell := ""
+			var of *metrics.Value
 			if v, ok := m.Value(meanGain); ok {
-				verdict := Inconclusive
-				switch {
-				case v.Low > 0:
-					verdict = Confirmed
-				case v.High < 0:
-					verdict = Refuted
-				}
-				cell = marked(verdict, report.Fixed(v.Number, 2))
+				of = &v
+			}
+			row.Values = append(row.Values, of)
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+// frontGains is the table of gains.
+func (o *Orderings) frontGains(gains []report.IntervalsRow) report.Grid {
+	g := report.Grid{Title: "Mean gain on real outcomes, in points", Head: []string{"Pool"}, Widths: []float64{0.22}}
+	for _, r := range o.Front {
+		g.Head, g.Widths = append(g.Head, r.Title), append(g.Widths, 0.78/float64(len(o.Front)))
+	}
+	verdicts := map[int]string{1: Confirmed, 0: Inconclusive, -1: Refuted}
+	for _, of := range gains {
+		row := []report.Text{report.Say(of.Label)}
+		for _, v := range of.Values {
+			cell := ""
+			if v != nil {
+				cell = marked(verdicts[v.Side()], report.Fixed(v.Number, 2))
 			}
 			row = append(row, report.Say(cell))
 		}
 		g.Rows = append(g.Rows, row)
 	}
-	return g, nil
+	return g
+}
+
+// FrontFigure draws the gains of the front page with their intervals; nil if no pool of recorded answers was measured.
+func (o *Orderings) FrontFigure(measured *Measurements) (*report.Figure, error) {
+	l := report.IntervalsLayout{
+		Name: "gains", Axis: "Points of accuracy above a coin flip between two fixed experts for the same money",
+		Caption: "What routers gain on stored answers of real models: points of accuracy above a coin flip between two fixed experts that costs as much, mean over 19 budgets, with 95% intervals over questions and partitions.",
+	}
+	for _, r := range o.Front {
+		l.Columns = append(l.Columns, r.Title)
+	}
+	var err error
+	if l.Rows, err = o.gains(measured); err != nil {
+		return nil, err
+	}
+	l.Rows = slices.DeleteFunc(l.Rows, func(r report.IntervalsRow) bool {
+		return !slices.ContainsFunc(r.Values, func(v *metrics.Value) bool { return v != nil })
+	})
+	if len(l.Rows) == 0 {
+		return nil, nil
+	}
+	return report.Intervals(l)
 }
 
 // frontModels is a cell of the front page on language models, by which of their weights were trained: of each, the verdict that more than

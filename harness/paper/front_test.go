@@ -1,12 +1,14 @@
 package paper
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/report"
 )
 
 // A cell of real outcomes says what more than half of the pools say, and that none has so many.
@@ -174,6 +176,21 @@ func TestTheFrontPageHasANumberPerCell(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	f, err := o.FrontFigure(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := f.Files()
+	if err != nil {
+		t.Fatal(err)
+	}
+	csv := string(files[slices.IndexFunc(files, func(f report.File) bool { return f.Name == "gains.csv" })].Data)
+	if want := "row,column,value,low,high\nP,Ours,-1,-2,-0.5\nQ,Ours,1.234,1.000,2.000\n"; csv != want {
+		t.Errorf("the figure has %q, want %q", csv, want)
+	}
+	if f, err := o.FrontFigure(measured(t, row(small, "ours", "avg 10")+points("accuracy-%", 82, 81, 83))); f != nil || err != nil {
+		t.Errorf("without recorded answers there is a figure %v, error %v", f, err)
 	}
 }
 

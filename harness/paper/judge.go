@@ -219,7 +219,7 @@ func (o *Orderings) bought(measured *Measurements, experiment string, scale Scal
 	default:
 		return false, nil // they are to be level
 	}
-	if lead.Bounded && lead.Low > 0 || slices.Contains(o.Experts, better["method"]) {
+	if lead.Side() > 0 || slices.Contains(o.Experts, better["method"]) {
 		return false, nil
 	}
 	_, as, err := o.asExpert(measured, experiment, scale, better, o.row(scale, experiment, o.Strongest))

@@ -73,6 +73,36 @@ func TestTheSeedsFigure(t *testing.T) {
 	}
 }
 
+func TestTheFigureOfIntervals(t *testing.T) {
+	at := func(x, low, high float64) *metrics.Value {
+		v := metrics.Rounded(x, "gain-points", 2).Within(low, high)
+		return &v
+	}
+	alone := metrics.Rounded(-8, "gain-points", 2)
+	l := IntervalsLayout{Name: "intervals", Caption: "Gains.", Axis: "Points above a coin flip", Columns: []string{"EntroRouter", "Mean of three learners", "A router with a very long label of more than two lines"}, Rows: []IntervalsRow{
+		{"Llama 3.1", []*metrics.Value{at(-0.17, -0.5, 0.18), at(3, 2.5, 3.5), nil}},
+		{"Qwen2.5", []*metrics.Value{at(-6.5, -7.86, -5.2), at(0, 0, 0), &alone}},
+	}}
+	f, err := Intervals(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files(t, f)
+	for name, c := range map[string]struct {
+		change func(*IntervalsLayout)
+		want   string
+	}{
+		"a number for every column": {func(l *IntervalsLayout) { l.Columns = l.Columns[:2] }, `figure "intervals", "Llama 3.1": 3 numbers for 2 columns`},
+		"nothing":                   {func(l *IntervalsLayout) { l.Rows = nil }, `figure "intervals": no number to show`},
+	} {
+		of := l
+		c.change(&of)
+		if _, err := Intervals(of); err == nil || err.Error() != c.want {
+			t.Errorf("%s: error %v, want %q", name, err, c.want)
+		}
+	}
+}
+
 // ratesText has two experts and two rollouts.
 func ratesText() string {
 	var b strings.Builder

@@ -421,6 +421,26 @@ func anySeeds(rt *rapid.T) (*Figure, []string, error) {
 	return f, rows, err
 }
 
+func anyIntervals(rt *rapid.T) (*Figure, []string, error) {
+	l := IntervalsLayout{Name: "f", Axis: labels(rt, "axis", 1, 1)[0], Columns: labels(rt, "columns", 1, 8)}
+	size := math.Pow(10, float64(rapid.IntRange(-5, 5).Draw(rt, "size")))
+	rows := labels(rt, "rows", 1, 14)
+	for _, label := range rows {
+		row := IntervalsRow{Label: label}
+		for range l.Columns {
+			x, half := size*rapid.Float64Range(-100, 100).Draw(rt, "value"), size*rapid.Float64Range(0, 50).Draw(rt, "half")
+			v := metrics.Rounded(x, "unit", 6)
+			if rapid.Bool().Draw(rt, "bounded") {
+				v = v.Within(x-half, x+half)
+			}
+			row.Values = append(row.Values, &v)
+		}
+		l.Rows = append(l.Rows, row)
+	}
+	f, err := Intervals(l)
+	return f, append(rows, l.Columns...), err
+}
+
 func anyTraining(rt *rapid.T) (*Figure, []string, error) {
 	l := TrainingLayout{Name: "f", Methods: terms(labels(rt, "rows", 1, 9)), Expert: Term{"v0", "strongest"}, Experts: rapid.IntRange(1, 9).Draw(rt, "experts")}
 	size := math.Pow(10, float64(rapid.IntRange(-5, 5).Draw(rt, "size")))
@@ -543,7 +563,7 @@ func TestNothingIsWrittenOverAnythingWhateverTheLabels(t *testing.T) {
 		name string
 		any  func(*rapid.T) (*Figure, []string, error) // a figure and the labels that its CSV spells out
 	}{
-		{"distribution", anyDistribution}, {"pareto", anyPareto}, {"sweep", anySweep}, {"seeds", anySeeds},
+		{"distribution", anyDistribution}, {"pareto", anyPareto}, {"sweep", anySweep}, {"seeds", anySeeds}, {"intervals", anyIntervals},
 		{"training", anyTraining}, {"rounds", anyRounds}, {"calibration", anyCalibration}, {"collapse", anyCollapse}, {"phase", anyPhase},
 	} {
 		t.Run(kind.name, func(t *testing.T) {

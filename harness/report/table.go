@@ -401,7 +401,7 @@ func (t *Table) best() [][]bool {
 	marks := make([][]bool, len(t.Rows))
 	for i, row := range t.Rows {
 		for _, c := range row.Cells {
-			marks[i] = append(marks[i], !row.Reference && c.Ours != nil && c.Lead != nil && c.Lead.Bounded && c.Lead.Low > 0)
+			marks[i] = append(marks[i], !row.Reference && c.Ours != nil && c.Lead != nil && c.Lead.Side() > 0)
 		}
 	}
 	return marks
