@@ -42,7 +42,7 @@ func TestEveryTableIsTriedWhateverTheListSays(t *testing.T) {
 	if f := found[0]; f.ID != "averages of toy" || f.Verdict != Holds || f.At() != "folder" {
 		t.Errorf("%+v", f)
 	}
-	if f := found[1]; f.ID != "granularity of toy" || f.Verdict != Mismatch || !strings.HasPrefix(f.Differs, "toy.txt: mismatch now, recorded as holding: cheap on a: 50.0% of 3; ") {
+	if f := found[1]; f.ID != "granularity of toy" || f.Verdict != Mismatch || !strings.HasPrefix(f.Differs, "toy.txt: mismatch that is not recorded: cheap on a: 50.0% of 3; ") {
 		t.Errorf("%+v", f)
 	}
 	bare, err := ReadTables(fstest.MapFS{"t.txt": {Data: []byte("BenchmarkRoute/table=t/method=x/benchmark=p 4 25.0 accuracy-%\n")}}, ".")
@@ -147,7 +147,7 @@ func TestAveragesAreRecomputedFromTheirRow(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := checked(t, l, tables)
-	if f.Verdict != Mismatch || f.Differs != "toy.txt: mismatch now, recorded as holding: cheap accuracy: printed 55.2, the cells give 55" || !strings.Contains(f.Reason, "printed 55.2, the cells give 55") {
+	if f.Verdict != Mismatch || f.Differs != "toy.txt: mismatch that is not recorded: cheap accuracy: printed 55.2, the cells give 55" || !strings.Contains(f.Reason, "printed 55.2, the cells give 55") {
 		t.Errorf("%+v", f)
 	}
 	l = list1(t, "averages:\n  - {table: toy, mismatch: [cheap accuracy]}\n")

@@ -64,7 +64,7 @@ func tableFinding(id, source, says string, n int, wrong, said, recorded []string
 	}
 	var differs []string
 	if len(extra) > 0 {
-		differs = append(differs, "mismatch now, recorded as holding: "+strings.Join(extra, "; "))
+		differs = append(differs, "mismatch that is not recorded: "+strings.Join(extra, "; "))
 	}
 	if len(missing) > 0 {
 		differs = append(differs, "holds now, recorded as mismatch: "+strings.Join(missing, ", "))
