@@ -11,6 +11,8 @@ import (
 	"slices"
 	"sync"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"github.com/entrorouter/entrorouter/harness/crash"
 )
 
@@ -151,14 +153,7 @@ func McNemar(b, c int) float64 {
 	n, k := b+c, min(b, c)
 	tail := 0.0
 	for i := range k + 1 {
-		tail += math.Exp(logChoose(n, i) - float64(n)*math.Ln2)
+		tail += math.Exp(combin.LogGeneralizedBinomial(float64(n), float64(i)) - float64(n)*math.Ln2)
 	}
 	return min(1, 2*tail)
-}
-
-func logChoose(n, k int) float64 {
-	a, _ := math.Lgamma(float64(n + 1))
-	b, _ := math.Lgamma(float64(k + 1))
-	c, _ := math.Lgamma(float64(n - k + 1))
-	return a - b - c
 }

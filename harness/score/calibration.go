@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat/combin"
+
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/units"
@@ -113,7 +115,7 @@ func passes(p float64, n int, tau float64) float64 {
 		if routing.MBest([]float64{float64(k) / float64(n), 1}, tau, 1) != 0 {
 			continue // not enough
 		}
-		log := lchoose(n, k)
+		log := combin.LogGeneralizedBinomial(float64(n), float64(k))
 		if k > 0 {
 			log += float64(k) * math.Log(p)
 		}
@@ -123,13 +125,4 @@ func passes(p float64, n int, tau float64) float64 {
 		sum += math.Exp(log)
 	}
 	return sum
-}
-
-// lchoose is the logarithm of n over k.
-func lchoose(n, k int) float64 {
-	of := func(x int) float64 {
-		v, _ := math.Lgamma(float64(x) + 1)
-		return v
-	}
-	return of(n) - of(k) - of(n-k)
 }
