@@ -74,17 +74,11 @@ func (f *Fetcher) fetch(ctx context.Context, name string, b spec.Benchmark) (Res
 		return result, f.record(b.File.Path, problems.Record{Set: name, SHA256: sum, Rows: b.Size})
 	}
 
-	dir := filepath.Join(f.Dir, scratch, name)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	dir, leave, err := f.alone(name)
+	if err != nil {
 		return Result{}, err
 	}
-	lock := flock.New(filepath.Join(f.Dir, scratch, name+".lock"))
-	if mine, err := lock.TryLock(); err != nil {
-		return Result{}, err
-	} else if !mine {
-		return Result{}, errors.New("another process is fetching it; wait until that has ended")
-	}
-	defer lock.Unlock()
+	defer leave()
 	made, err := f.make(ctx, name, b, dir, record.From)
 	if err != nil {
 		return Result{}, err
@@ -109,6 +103,20 @@ func (f *Fetcher) fetch(ctx context.Context, name string, b spec.Benchmark) (Res
 		return Result{}, err
 	}
 	return Result{Set: name, Path: to, Rows: made.Rows, SHA256: made.SHA256, How: Fetched}, f.place(dir, to)
+}
+
+// alone returns the folder in which a set is made, which is this process's alone until it leaves.
+func (f *Fetcher) alone(name string) (dir string, leave func() error, err error) {
+	dir = filepath.Join(f.Dir, scratch, name)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return "", nil, err
+	}
+	lock := flock.New(filepath.Join(f.Dir, scratch, name+".lock"))
+	mine, err := lock.TryLock()
+	if err == nil && !mine {
+		err = errors.New("another process is fetching it; wait until that has ended")
+	}
+	return dir, lock.Unlock, err
 }
 
 const linesFile = "lines.jsonl"

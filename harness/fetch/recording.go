@@ -22,8 +22,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gofrs/flock"
-
 	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/recording/publisher"
@@ -88,17 +86,11 @@ func (f *Fetcher) fetchRecording(ctx context.Context, name string, p spec.Publis
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(f.Dir, scratch, name)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
+	dir, leave, err := f.alone(name)
+	if err != nil {
 		return nil, err
 	}
-	lock := flock.New(filepath.Join(f.Dir, scratch, name+".lock"))
-	if mine, err := lock.TryLock(); err != nil {
-		return nil, err
-	} else if !mine {
-		return nil, errors.New("another process is fetching it; wait until that has ended")
-	}
-	defer lock.Unlock()
+	defer leave()
 	came, files, err := f.publications(ctx, p, dir)
 	if err != nil {
 		return nil, err
