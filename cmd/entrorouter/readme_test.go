@@ -300,7 +300,8 @@ func TestNumbersOfThePaperAreThoseOfItsTables(t *testing.T) {
 	}
 }
 
-// The differences between rows on the page of language models' studies are those of the measurements; UPDATE=1 writes them.
+// The differences between rows on the page of language models' studies, and mean gains by numbers of questions, are those of the
+// measurements; UPDATE=1 writes them.
 func TestDifferencesOnThePageOfLanguageModelsAreThoseMeasured(t *testing.T) {
 	const page = "docs/lm-studies.md"
 	text := documentText(t, page)
@@ -308,14 +309,16 @@ func TestDifferencesOnThePageOfLanguageModelsAreThoseMeasured(t *testing.T) {
 	for _, c := range []struct {
 		heading, experiment, pool string
 		rows                      int
+		means                     []string // rows, without the number of questions that they learn from
 	}{
-		{"## Results", "lm-recorded", "rgym_math", 16},
-		{"## With its last layer trained", "lm-last", "rgym_math", 9},
-		{"## Reasoning Gym beyond mathematics", "lm-rgym", "rgym_short", 12},
-		{"### Llama 3.1", "lm-controls", "llama31", 9},
-		{"### Qwen2, GPT-4o mini and o1-mini", "lm-controls", "qwen2_o1mini", 9},
-		{"## A fourth: what models of two sizes learn from how many questions", "lm-sizes", "rgym_math", 11},
-		{"## A fifth: what each part of the method does when every weight moves", "lm-full", "rgym_math", 6},
+		{"## Results", "lm-recorded", "rgym_math", 16, nil},
+		{"## With its last layer trained", "lm-last", "rgym_math", 9, nil},
+		{"## Reasoning Gym beyond mathematics", "lm-rgym", "rgym_short", 12, nil},
+		{"### Llama 3.1", "lm-controls", "llama31", 9, nil},
+		{"### Qwen2, GPT-4o mini and o1-mini", "lm-controls", "qwen2_o1mini", 9, nil},
+		{"## A third: what a tiny language model learns from how many problems", "lm-learning", "sim", 5, []string{"lm-sft", "entrorouter", "net-sft", "net", "logistic"}},
+		{"## A fourth: what models of two sizes learn from how many questions", "lm-sizes", "rgym_math", 14, []string{"benchmark", "logistic", "logistic-states", "head-sft", "head-exact", "tiny-sft", "tiny-exact"}},
+		{"## A fifth: what each part of the method does when every weight moves", "lm-full", "rgym_math", 6, nil},
 	} {
 		before, rest, ok := strings.Cut(want, "\n"+c.heading+"\n")
 		if !ok {
@@ -326,7 +329,8 @@ func TestDifferencesOnThePageOfLanguageModelsAreThoseMeasured(t *testing.T) {
 			section, after = rest[:end], rest[end:]
 		}
 		section, rows := differences(t, section, c.experiment, c.pool)
-		if rows != c.rows {
+		section, more := means(t, section, c.experiment, c.means)
+		if rows += more; rows != c.rows {
 			t.Errorf("%d rows below %q, want %d", rows, c.heading, c.rows)
 		}
 		want = before + "\n" + c.heading + "\n" + section + after
@@ -376,6 +380,30 @@ func differences(t *testing.T, text, experiment, pool string) (written string, r
 		}
 		return fmt.Sprintf("%s | %s | %s | %s |", m[1], accuracy, contrast(m[2], m[3], units.Lead, units.OtherLead), contrast(m[2], m[3], units.MeanDifference, units.MeanDifference))
 	}), rows
+}
+
+// means writes the mean gains that were measured into the lines of a text that begin with a number of questions, and counts them.
+func means(t *testing.T, text, experiment string, rows []string) (written string, lines int) {
+	t.Helper()
+	set := measured(t, filepath.Join("..", "..", "figures"), experiment)
+	line := regexp.MustCompile(`(?m)^\| ([0-9,]+) \|.*\|$`)
+	return line.ReplaceAllStringFunc(text, func(old string) string {
+		lines++
+		count := line.FindStringSubmatch(old)[1]
+		line := "| " + count + " |"
+		for _, row := range rows {
+			found := set.Where(metrics.Keys("method", row+"-"+strings.ReplaceAll(count, ",", ""), "seed", "")...)
+			if len(found) == 0 { // the row learns from all that there are
+				found = set.Where(metrics.Keys("method", row, "seed", "")...)
+			}
+			for _, m := range found {
+				if v, ok := m.Value(units.MeanGain); ok && m.Key("arena") != "paper" {
+					line += fmt.Sprintf(` %.2f \[%.2f, %.2f] |`, v.Number, v.Low, v.High)
+				}
+			}
+		}
+		return line
+	}), lines
 }
 
 // link is where a document leads: a link or a picture of Markdown, or one of HTML.
