@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,6 +20,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/recording"
 	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/verify"
 )
 
@@ -62,7 +62,7 @@ type Answer struct {
 
 // Read reads the files of a log and grades what it says.
 func (f Format) Read(ctx context.Context, files []File, o Options) (*Log, error) {
-	c := collector{ctx: ctx, o: o, log: &Log{Estimated: map[string]int{}, columns: slices.Contains(f.Keys, "prompt_tokens")}, at: map[string]int{}, models: map[recording.Candidate]int{}}
+	c := collector{ctx: ctx, o: o, log: &Log{Estimated: map[string]int{}, columns: slices.Contains(f.Keys, "prompt_tokens")}, at: map[string]int{}, models: map[recording.Candidate]int{}, benchmarks: map[string]string{}, named: map[string]bool{}}
 	if o.CorrectFrom == 0 {
 		c.o.CorrectFrom = 1
 	}
@@ -90,16 +90,16 @@ func (f Format) Read(ctx context.Context, files []File, o Options) (*Log, error)
 
 // collector makes a log of rows.
 type collector struct {
-	ctx     context.Context
-	o       Options
-	log     *Log
-	at      map[string]int // key of a question -> its position
-	models  map[recording.Candidate]int
-	unnamed int    // answers to questions that the problems lack
-	unknown string // the first of these questions
+	ctx        context.Context
+	o          Options
+	log        *Log
+	at         map[string]int // key of a question -> its position
+	models     map[recording.Candidate]int
+	benchmarks map[string]string // what the log calls a benchmark -> its name
+	named      map[string]bool   // these names
+	unnamed    int               // answers to questions that the problems lack
+	unknown    string            // the first of these questions
 }
-
-var inNames = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // add takes a row in.
 func (c *collector) add(r Row) error {
@@ -116,7 +116,7 @@ func (c *collector) add(r Row) error {
 		return nil
 	}
 	r.Model = strings.TrimSpace(cmp.Or(r.Model, c.o.Model))
-	r.Benchmark = strings.Trim(inNames.ReplaceAllString(cmp.Or(r.Benchmark, c.o.Benchmark, recording.Whole), "-"), "-")
+	r.Benchmark = c.benchmark(cmp.Or(r.Benchmark, c.o.Benchmark, recording.Whole))
 	switch {
 	case r.Model == "":
 		return wrong("which model answered is not said; name it with --model")
@@ -162,6 +162,21 @@ func (c *collector) add(r Row) error {
 	}
 	c.log.Answers[q][at] = append(c.log.Answers[q][at], a)
 	return nil
+}
+
+// benchmark is the name of one, which no other has: C++ and C# are two.
+func (c *collector) benchmark(said string) string {
+	name, known := c.benchmarks[said]
+	if known {
+		return name
+	}
+	plain := cmp.Or(spec.Plain(said), "benchmark")
+	name = plain
+	for n := 2; c.named[name]; n++ {
+		name = fmt.Sprintf("%s-%d", plain, n)
+	}
+	c.benchmarks[said], c.named[name] = name, true
+	return name
 }
 
 // question finds the question of a row or makes it.

@@ -187,6 +187,8 @@ func TestFormatsAreRead(t *testing.T) {
 			`all-ID "What is 1 + 1?" ["A"] [2 3] | small | true 1/2 `, `all-ID "What is 1 + 1?" ["A"] [2 3] | small | false 1/2 `}, nil},
 		"stars from one to five": {"jsonl", Options{CorrectFrom: 4}, []File{file("a.jsonl", strings.Join([]string{`{"problem": "a", "model": "m", "correct": 1, "prompt_tokens": 1, "output_tokens": 2}`, `{"problem": "b", "model": "m", "correct": 4, "prompt_tokens": 1, "output_tokens": 2}`, `{"problem": "c", "model": "m", "correct": true, "prompt_tokens": 1, "output_tokens": 2}`}, "\n"))}, []string{
 			`all-ID "a" [] [] | m | false 1/2 `, `all-ID "b" [] [] | m | true 1/2 `, `all-ID "c" [] [] | m | true 1/2 `}, nil},
+		"benchmarks in other letters": {"csv", Options{}, []File{file("a.csv", "query_id,benchmark,problem,model,correct,prompt_tokens,output_tokens\n1,数学,a,m,1,1,2\n1,语文,b,m,1,1,2\n2,数学,c,m,0,1,2\n1,C++,d,m,1,1,2\n1,C#,e,m,1,1,2\n1,!,f,m,1,1,2\n")}, []string{
+			`数学-1 "a" [] [] | m | true 1/2 `, `语文-1 "b" [] [] | m | true 1/2 `, `数学-2 "c" [] [] | m | false 1/2 `, `C-1 "d" [] [] | m | true 1/2 `, `C-2-1 "e" [] [] | m | true 1/2 `, `benchmark-1 "f" [] [] | m | true 1/2 `}, nil},
 		"models that --model names": {"csv", Options{Model: "rest"}, []File{file("a.csv", "problem,model,correct,prompt_tokens,output_tokens\na,x,1,1,2\na,,1,1,2\n")}, []string{
 			`all-ID "a" [] [] | rest | true 1/2 `, `all-ID "a" [] [] | x | true 1/2 `}, nil},
 		"a table of pandas": {"csv", Options{Keys: map[string]string{"output_tokens": "out"}}, []File{file("a.csv", ",problem,gold,model,response,correct,prompt_tokens,out,usd\n0,a,2,x,2,NaN,1.0,2.0,nan\n1,a,2,y,NaN,True,1.0,3.0,0.5\n2,b,NaN,x,3,1.0,1.0,4.0,\n")}, []string{

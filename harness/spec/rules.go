@@ -5,10 +5,23 @@ package spec
 import (
 	"fmt"
 	"regexp"
+	"strings"
+	"unicode"
 )
 
-// plainName is a name that is also part of file names and measurement keys.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+// plainName is a name that is also part of file names and measurement keys, in the letters of any language.
+var (
+	plainName = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$`)
+	notPlain  = regexp.MustCompile(`[^\p{L}\p{M}\p{N}._-]+`)
+)
+
+// PlainName says whether a text can be a name as it is.
+func PlainName(text string) bool { return plainName.MatchString(text) }
+
+// Plain makes a name of a text: of what none may have a dash is left. It is empty if nothing else is.
+func Plain(text string) string {
+	return strings.TrimLeftFunc(strings.Trim(notPlain.ReplaceAllString(text, "-"), "-._"), unicode.IsMark)
+}
 
 const nameRule = "use letters, digits, dots, dashes and underscores"
 

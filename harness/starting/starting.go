@@ -144,9 +144,6 @@ func (x experiment) filled(names map[string]string) ([]File, error) {
 	return files, nil
 }
 
-// plainName is a name that specs and ids may have.
-var plainName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
-
 // Name checks the name of an experiment; empty asks for that of the folder that it is written to.
 func Name(name, folder string) (string, error) {
 	if name == "" {
@@ -156,7 +153,7 @@ func Name(name, folder string) (string, error) {
 		}
 		name = filepath.Base(path)
 	}
-	if !plainName.MatchString(name) || name == "base" || name == "benchmarks" || name == fetched {
+	if !spec.PlainName(name) || name == "base" || name == "benchmarks" || name == fetched {
 		return "", fmt.Errorf("%w: %q cannot be the name of an experiment; give it one of letters, digits, dots, dashes and underscores with --name", spec.ErrUsage, name)
 	}
 	return name, nil
@@ -164,8 +161,6 @@ func Name(name, folder string) (string, error) {
 
 // fetched is the name of what a data folder records.
 const fetched = "fetched"
-
-var notPlain = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
 
 // identify gives experts ids: what follows the last slash of the model, or all of it where that is another's, and what tells
 // candidates of one model apart.
@@ -177,7 +172,7 @@ func identify(experts []Expert) {
 			for _, name := range slices.Sorted(maps.Keys(x.Settings)) {
 				id += "-" + x.Settings[name]
 			}
-			return cmp.Or(strings.Trim(notPlain.ReplaceAllString(id, "-"), "-._"), "model")
+			return cmp.Or(spec.Plain(id), "model")
 		}
 		x.ID = plain(x.Model[strings.LastIndex(x.Model, "/")+1:])
 		if taken[x.ID] {

@@ -224,13 +224,13 @@ func TestWhatIsKeptOfModelsWithGaps(t *testing.T) {
 
 // Ids are plain and each one's own, whatever models are called.
 func TestIdsAreOnesOwn(t *testing.T) {
-	experts := []Expert{{Model: "a/small"}, {Model: "b/small"}, {Model: "大"}, {Model: "b-small"}, {Model: "b/small", Settings: map[string]string{"t": "0.5"}}, {Model: "小"}}
+	experts := []Expert{{Model: "a/small"}, {Model: "b/small"}, {Model: "!"}, {Model: "b-small"}, {Model: "b/small", Settings: map[string]string{"t": "0.5"}}, {Model: "?"}, {Model: "通义/千问 (大)"}}
 	identify(experts)
 	var got []string
 	for _, x := range experts {
 		got = append(got, x.ID)
 	}
-	if want := []string{"small", "b-small", "model", "b-small-2", "small-0.5", "model-2"}; !slices.Equal(got, want) {
+	if want := []string{"small", "b-small", "model", "b-small-2", "small-0.5", "model-2", "千问-大"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
@@ -309,10 +309,12 @@ func TestServersAreAskedOnOnAnotherDay(t *testing.T) {
 }
 
 func TestNamesAreThoseOfFiles(t *testing.T) {
-	if name, err := Name("", filepath.Join("x", "logs")); name != "logs" || err != nil {
-		t.Errorf("%q: %v", name, err)
+	for _, want := range []string{"logs", "日志-2"} {
+		if name, err := Name("", filepath.Join("x", want)); name != want || err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
 	}
-	for _, name := range []string{"base", "benchmarks", "fetched", "a b", ".hidden", "ä"} {
+	for _, name := range []string{"base", "benchmarks", "fetched", "a b", ".hidden", "a/b", "é?", "\u0301a"} {
 		if _, err := Name(name, "x"); !errors.Is(err, spec.ErrUsage) {
 			t.Errorf("%q: %v", name, err)
 		}
