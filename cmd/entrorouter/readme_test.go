@@ -583,7 +583,7 @@ func TestTheSentenceAboutSavingsIsOfTheMeasuredClaims(t *testing.T) {
 	for page, wants := range map[string][]string{
 		"README.md": {
 			fmt.Sprintf("saves what the paper says on %s, and %.0f to %.0f%% on %s.", words[len(saved[true][paper.Confirmed])], slices.Min(less), slices.Max(less), words[len(less)]),
-			fmt.Sprintf("With the strongest measured it saves %.0f to %.0f%% on %s and keeps too little\n  on %s.", slices.Min(more), slices.Max(more), words[len(more)], too),
+			fmt.Sprintf("Then EntroRouter saves %.0f to %.0f%% on %s and keeps too little on %s.", slices.Min(more), slices.Max(more), words[len(more)], too),
 		},
 		"docs/findings.md": {
 			fmt.Sprintf("on %s pools it saves less, %.0f to %.0f%%.", words[len(less)], slices.Min(less), slices.Max(less)),
