@@ -20,14 +20,14 @@ import (
 func batchCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "batch",
-		Usage:     "have others ask the experts: write what is missing as batch files, and take in what they brought",
+		Usage:     "let a batch service ask the experts: write the missing requests as files, and read its results",
 		ArgsUsage: "export SPEC | import SPEC FILE...",
-		Description: "For pools of kind http, where a run outgrows one machine. Files are those of OpenAI's batch API, which vllm run-batch\n" +
+		Description: "For pools of kind http, when a run outgrows one machine. The files are those of OpenAI's batch API, which vllm run-batch\n" +
 			"and hosted services read and write.\n\n" +
 			"   batch export SPEC --dir DIR         writes what run would ask for as DIR/EXPERT-0001.jsonl and so on\n" +
-			"   batch import SPEC FILE...           keeps what is new in files of results, as if it had been asked; twice is once\n\n" +
-			"A line that is no result of this spec is an error, and nothing is kept then. The run goes on with what\n" +
-			"was brought and asks for what is still missing. Rows that talk with models by themselves ask during the run.",
+			"   batch import SPEC FILE...           keeps what is new in files of results, as if run had asked; doing so twice is no harm\n\n" +
+			"If a line is not a result of this spec, that is an error, and nothing is kept. Afterwards run goes on with what\n" +
+			"was kept and asks for what is still missing. Rows that talk with models themselves ask during the run.",
 		Flags: append(storeFlags(), verboseFlag(),
 			&cli.StringFlag{Name: "dir", Usage: "write the folder `DIR`, which must be empty or not there yet"},
 			&cli.IntFlag{Name: "shard", Value: 2000, Usage: "write at most `N` requests into a file: vllm run-batch may keep one whole file in memory"}),

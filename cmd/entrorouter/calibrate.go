@@ -17,10 +17,11 @@ import (
 func calibrateCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "calibrate",
-		Usage:     "solve the offsets and mean tokens of a simulated pool for its targets, and say how far off they are",
+		Usage:     "find the offsets and mean tokens with which a simulated pool meets its targets, and say how far off it is",
 		ArgsUsage: "SPEC",
-		Description: "Numerical integration over the population of each cell, truncation included. The table compares targets\n" +
-			"with what the solved numbers give; --yaml prints the solved section for the pool file.",
+		Description: "Targets are the accuracy and the cost that each expert shall have on each benchmark. They are met by numerical integration over the\n" +
+			"population of problems, truncation included. The table compares them with what the numbers found give; --yaml prints these\n" +
+			"for the pool file.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "yaml", Usage: "print the solved skills as YAML"}},
 		Action: func(c *cli.Context) error {
 			r, err := loadOne(c, loadAny)

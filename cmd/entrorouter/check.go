@@ -39,15 +39,15 @@ func checkCommand() *cli.Command {
 			"   a file of measurements\n" +
 			"   results/reference, results/paper          built in; against the paper only rows that always ask one expert\n" +
 			"                                             are gated\n\n" +
-			"Against measurements, with the same seeds on the same architecture every number must be the same; with other\n" +
-			"training seeds, inside the spread of the reference's; with other problems, inside the question variance too.\n" +
-			"Against a run, steps of one recipe must hold the same bytes, and where recipes differ rows are compared question by\n" +
+			"Against measurements, every number must be the same if seeds and architecture are. With other training seeds numbers must lie\n" +
+			"inside the spread of the reference's; with other problems, inside the variance between questions, too.\n" +
+			"Against a run, steps of one recipe must hold the same bytes; where recipes differ, rows are compared question by\n" +
 			"question. With CI=true it also writes GitHub annotations.\n\n" +
-			"Numbers that moved and are not judged are counted by what they are; --full says why, and --json has a reason for each.\n\n" +
+			"Numbers that moved and are not judged are counted by kind; --full says why, and --json has a reason for each.\n\n" +
 			"Steps that the --out folder holds are not carried out again: check a change of the program with an empty one.",
 		Flags: append(slices.Concat(runFlags(), trainingFlags()),
 			&cli.StringFlag{Name: "against", Value: referenceDir, Usage: "the reference: a store, a folder or a file"},
-			&cli.BoolFlag{Name: "update", Usage: "write the measurements to the folder named by --against, over those that it has, instead of comparing"},
+			&cli.BoolFlag{Name: "update", Usage: "do not compare, but write the measurements to the folder named by --against, over those that it has"},
 			fullFlag("also what moved inside the noise, and more of each row"),
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"}),
 		Action: func(c *cli.Context) error {

@@ -21,21 +21,21 @@ func claimsCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "claims",
 		Usage: "recompute what the paper claims, and judge its orderings on our measurements",
-		Description: "Recomputes every number that the paper states in words from its own tables (results/paper/claims.yaml), and gives\n" +
-			"each, and every ordering that it states (results/paper/orderings.yaml), a verdict on the measurements that run has\n" +
-			"written. Tables of the paper and of measurements are tried as a whole: can each percentage be a number of right\n" +
-			"answers, does each average follow from its row? Those of the paper also against each other: do rows that several\n" +
+		Description: "Recomputes from the paper's tables every number that the paper states in words (results/paper/claims.yaml). Gives each of these\n" +
+			"numbers, and every ordering of rows that the paper states (results/paper/orderings.yaml), a verdict on the measurements that\n" +
+			"run has written. Also tries whole tables of the paper and of measurements: can each percentage be a number of right answers,\n" +
+			"does each average follow from its row? And it tries the paper's tables against each other: do rows that several of them\n" +
 			"print agree, are costs those of plausible answers, does each row and column add up to its control total? Exit\n" +
 			"code 3 if a verdict on the paper is not the recorded one, or a table of measurements contradicts itself. Rules: go doc ./harness/paper.\n\n" +
-			"It prints what does not hold, and how many claims and orderings have which verdict on each scale. --json: claims,\n" +
-			"claims-measured and verdicts, each the rows of the CSV file of that name as objects; without orderings claims alone.\n\n" +
-			"--update also writes figures/README.md, an index of the folder, figures/claims-map.md, what stands behind each verdict, and\n" +
-			"the page of each experiment.",
+			"It prints what does not hold, and for each scale how many claims and orderings have which verdict.\n\n" +
+			"--update also writes figures/README.md (an index of the folder), figures/claims-map.md (what stands behind each verdict), and\n" +
+			"the page of each experiment.\n\n" +
+			"--json: claims, claims-measured and verdicts, each the rows of the CSV file of that name as objects; without orderings claims alone.",
 		Flags: append(figuresFlags("folder for the tables of claims and verdicts; empty, or left out beside --paper: do not write any"),
 			&cli.StringSliceFlag{Name: "measurements", DefaultText: ownFigures + ", or " + committedFigures + " with --update", Usage: "`PATH` of a measurement file, or of a folder with */measurements.txt; repeat it for more"},
 			fillFlag("--measurements lacks"),
 			fullFlag("print every claim and ordering, with numbers and reasons"),
-			&cli.BoolFlag{Name: "short", Usage: "print one line for each claim that our measurements tell something of"},
+			&cli.BoolFlag{Name: "short", Usage: "print one line for each claim that our measurements say something about"},
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
 			&cli.StringFlag{Name: "paper", Usage: "`DIR` with tables (*.txt) and, if wanted, claims.yaml and orderings.yaml instead of the built-in ones"}),
 		Action: func(c *cli.Context) error {

@@ -26,9 +26,9 @@ func schemaCommand() *cli.Command {
 		Name:      "schema",
 		Usage:     "print the JSON Schema of specs, for editors",
 		ArgsUsage: "[spec|pool|prices]",
-		Description: "With an editor that reads YAML by a schema (yaml-language-server and what is built on it) the first line of a spec names it:\n\n" +
+		Description: "For editors that check YAML by a schema (yaml-language-server and what is built on it). The first line of a spec names the schema:\n\n" +
 			"   # yaml-language-server: $schema=spec.schema.json\n\n" +
-			"It knows the names, types, ranges and meanings of knobs; 'entrorouter plan SPEC' knows what a schema cannot say.",
+			"The schema has the names, types, ranges and meanings of knobs. 'entrorouter plan SPEC' also finds what a schema cannot say.",
 		Action: func(c *cli.Context) error {
 			if c.NArg() > 1 {
 				return usageError{fmt.Errorf("schema takes at most one kind of file, got %d arguments; known: %s", c.NArg(), strings.Join(schemaKinds, ", "))}
@@ -67,7 +67,7 @@ var shells = []string{"bash", "zsh", "fish", "powershell"}
 func completionCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "completion",
-		Usage:     "print a script that has a shell complete commands, flags and specs",
+		Usage:     "print a script that makes a shell complete commands, flags and specs",
 		ArgsUsage: strings.Join(shells, "|"),
 		Description: "   source <(entrorouter completion bash)       in ~/.bashrc; zsh alike, in ~/.zshrc\n" +
 			"   entrorouter completion fish | source        in ~/.config/fish/config.fish\n" +

@@ -17,11 +17,11 @@ import (
 func ensembleCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "ensemble",
-		Usage:     "carry out an experiment on many simulated pools and say on how many of them each contrast is true",
+		Usage:     "carry out an experiment on many simulated pools, and say on how many of them one row is above another",
 		ArgsUsage: "SPEC",
 		Description: "The spec has a block ensemble with the ranges of what no data fix: how much a text shows, how far topics and experts\n" +
-			"differ. Pools are a Latin hypercube over them, and each is calibrated to the paper's fixed experts. What is true on\n" +
-			"all of them does not rest on a constant of ours; what is true on some says nothing of the paper. What is stored\n" +
+			"differ. Pools are a Latin hypercube over these ranges, and each is calibrated to the paper's fixed experts. What is true on\n" +
+			"all pools does not rest on a constant of ours; what is true on some says nothing about the paper. What is stored\n" +
 			"already is not done again.",
 		Flags: append(append(runFlags(), seedsFlag()), figuresFlags("folder for SPEC/shares, SPEC/pools and SPEC/measurements.txt; empty: do not write any")...),
 		Action: func(c *cli.Context) error {

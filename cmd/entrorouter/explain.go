@@ -19,11 +19,11 @@ func explainCommand() *cli.Command {
 		Name:      "explain",
 		Usage:     "say why steps will run: which knob differs from what is stored, and what it costs",
 		ArgsUsage: "SPEC [STEP]",
-		Description: "   explain SPEC         the knobs that differ, each with the steps that it moves and those that follow\n" +
+		Description: "   explain SPEC         the knobs that differ, each with the steps that it changes and the steps that follow from these\n" +
 			"   explain SPEC STEP    one step: its recipe and inputs, the nearest stored recipe, and every difference\n\n" +
 			"STEP is a name as 'entrorouter plan SPEC' prints it, or the beginning of its key. A step is compared with itself\n" +
 			"in the last run of the experiment, or else with the stored step of its kind that differs least. A row, problem set,\n" +
-			"pool or output that the last run did not have is new and compared with nothing. Nothing is written.\n\n" +
+			"pool or output that the last run did not have is new, and is compared with nothing. Nothing is written.\n\n" +
 			"--json: experiment, steps, to_do, work (fits, rollouts, at_most, routing, seconds, untimed) and causes: knob, changes (knob, field of\n" +
 			"recipe.json, stored, wanted, change), direct, follow, work; damaged (name, key, fault). Of a STEP: name, key, stored,\n" +
 			"state, why, folder, nearest, last_run, changes, because, inputs (as, name, key, state), read_by, recipe.",

@@ -20,11 +20,11 @@ func exportCommand() *cli.Command {
 		Usage:     "write the trained language model of a row as a Hugging Face folder, or all answers as one file",
 		ArgsUsage: "SPEC",
 		Description: "   export SPEC --hf DIR            the language model of a row\n" +
-			"   export SPEC --answers FILE      every stored answer of the experts, a line (FILE.jsonl) or a row (FILE.parquet) each\n\n" +
+			"   export SPEC --answers FILE      every stored answer of the experts, one per line (FILE.jsonl) or row (FILE.parquet)\n\n" +
 			"With --hf, SPEC is an experiment that has been run and whose row has a policy of kind lm. Writes config.json, the merged weights,\n" +
 			"the tokenizer with its chat template, and README.md, which says what the model is, how it was made and what was measured of it.\n" +
-			"The folder is loaded by transformers, and by this program as policy.model. Nothing is trained and nobody is asked.\n\n" +
-			"An answer has benchmark, problem, text_sha256, expert, split, run, seed, rollout (its number in rollouts.db), response,\n" +
+			"transformers loads the folder, and so does this program, as policy.model. Nothing is trained and nobody is asked.\n\n" +
+			"With --answers, an answer has benchmark, problem, text_sha256, expert, split, run, seed, rollout (its number in rollouts.db), response,\n" +
 			"reasoning, finish, tokens_in, tokens_out, usd, verdict, reason, extracted and verifier, and what it was asked with: source,\n" +
 			"model, revision, prompt, system, temperature, top_p, top_k, min_p, max_tokens, stop, chat_template_kwargs,\n" +
 			"reasoning_effort, leave_out. The run need not be finished.",

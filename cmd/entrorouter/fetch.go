@@ -29,16 +29,17 @@ func fetchCommand() *cli.Command {
 		Name:      "fetch",
 		Usage:     "get benchmarks, training sets and recorded answers from where they are published",
 		ArgsUsage: "SET|SPEC...",
-		Description: "A SET is an entry of benchmarks.yaml with a home, or one of recordings.yaml; of a SPEC every set that it reads is fetched.\n" +
-			"A file that is in the data folder is used first and never written over: it must have the SHA-256 of benchmarks.yaml, or the one that fetched.yaml in the folder records. What is missing is\n" +
-			"downloaded, checked, converted to JSON lines and put in its place whole. A download that was cut short goes on. Where\n" +
-			"nobody has pinned a revision or a SHA-256, the first fetch records it, and it holds from then on.\n\n" +
+		Description: "A SET is an entry of benchmarks.yaml with a home, or one of recordings.yaml. For a SPEC, every set that it reads is fetched.\n" +
+			"A file that is already in the data folder is used and never overwritten. It must have the SHA-256 of benchmarks.yaml, or the\n" +
+			"one that fetched.yaml in that folder records. What is missing is downloaded, checked, converted to JSON lines, and only then put\n" +
+			"in its place. A download that was cut short is resumed. Where nobody has pinned a revision or a SHA-256, the first fetch\n" +
+			"records it, and later ones want the same.\n\n" +
 			"Files behind a login need HF_TOKEN, a token of Hugging Face, which is sent to huggingface.co alone.\n\n" +
 			"The exit code is 0 if every set is there as it must be, 1 if one is missing or refused, 2 for an unknown one.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "data", Usage: "data folder", EnvVars: []string{"ENTROROUTER_DATA"}},
 			&cli.BoolFlag{Name: "list", Usage: "print what there is: rows, licence, what is pinned, whether it is in the data folder"},
-			&cli.StringFlag{Name: "specs", Usage: "folder `DIR` of your specs, whose benchmarks.yaml counts and not the built-in one"},
+			&cli.StringFlag{Name: "specs", Usage: "folder `DIR` of your specs, whose benchmarks.yaml replaces the built-in one"},
 			&cli.StringFlag{Name: "home", Usage: "`URL` of a mirror of Hugging Face and of raw GitHub files, with their paths; HF_TOKEN is not sent there"},
 		},
 		Action: fetchAction,

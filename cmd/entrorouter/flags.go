@@ -32,7 +32,7 @@ func runFlags() []cli.Flag {
 		&cli.Int64Flag{Name: "max-tokens", DefaultText: "no limit", Usage: "stop asking when `N` tokens are spent by this command, prompts included (exit code 4)", Action: above[int64]("max-tokens")},
 		&cli.DurationFlag{Name: "deadline", DefaultText: "none", Usage: "stop asking after `TIME`, as in 7h30m (exit code 4)", Action: above[time.Duration]("deadline")},
 		&cli.DurationFlag{Name: "grace", Value: 10 * time.Minute, Usage: "let requests in flight finish for `TIME` after the first Ctrl-C", Action: notBelow[time.Duration]("grace")},
-		&cli.IntFlag{Name: "save-every", Value: 10, Usage: "keep the state of a training every `N` steps: a run that is stopped goes on from there; 0: never", Action: notBelow[int]("save-every")},
+		&cli.IntFlag{Name: "save-every", Value: 10, Usage: "save the state of a training every `N` steps: a run that was stopped goes on from there; 0: never", Action: notBelow[int]("save-every")},
 		pluginFlag(),
 		verboseFlag(), quietFlag())
 }
@@ -60,8 +60,8 @@ func notBelow[T int | time.Duration](name string) func(*cli.Context, T) error {
 // changeFlags change a spec before it is planned.
 func changeFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "rows", DefaultText: "all", Usage: "carry out the rows `A,B` alone, with those that they are matched to"},
-		&cli.IntFlag{Name: "limit", DefaultText: "none", Usage: "score at most `N` questions of each benchmark, under protocol split"},
+		&cli.StringFlag{Name: "rows", DefaultText: "all", Usage: "carry out only the rows `A,B`, and those that they are matched to"},
+		&cli.IntFlag{Name: "limit", DefaultText: "none", Usage: "score at most `N` questions of each benchmark (only under protocol split)"},
 		&cli.GenericFlag{Name: "set", Value: &texts{}, Usage: "set a knob of the spec, `PATH=VALUE` in YAML, as in grpo.steps=30; repeat it for more knobs"},
 	}
 }

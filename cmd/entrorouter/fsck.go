@@ -18,10 +18,10 @@ func fsckCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "fsck",
 		Usage: "verify everything that a folder of runs holds",
-		Description: "Reads every file of every entry against its manifest, and every row, text and page of the rollouts against its digest.\n" +
+		Description: "Compares every file of every entry with its manifest, and every row, text and page of the rollouts with its digest.\n" +
 			"Exit code 0: all is what was written; 1: something is not, and one line per fault names it. It writes nothing, and works while a\n" +
-			"run is going. --repair moves damaged entries to corrupt/ and removes damaged rows, so that the next run makes and asks them\n" +
-			"again; it says how many, and brings rollouts of an older format to today's.",
+			"run goes on. --repair moves damaged entries to corrupt/ and removes damaged rows, so that the next run makes them or asks for\n" +
+			"them again. It says how many these are, and converts rollouts of an older format to today's.",
 		Flags: append(storeFlags()[:1], &cli.BoolFlag{Name: "repair", Usage: "remove what is damaged"}),
 		Action: func(c *cli.Context) error {
 			if err := noArguments(c, "; --out names the folder"); err != nil {

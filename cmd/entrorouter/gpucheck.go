@@ -22,9 +22,9 @@ func gpuCheckCommand() *cli.Command {
 		Name:  "gpu-check",
 		Usage: "compare XLA with the Go backend, and say how fast it trains a decoder",
 		Description: "Needs a program built with 'make build-xla' and a PJRT plugin: a name that can be found, or the absolute path\n" +
-			"of the library. The compact policy and a tiny decoder are trained on both, with TF32 off. go-xla makes other code\n" +
-			"for plugins with cuda in their name: a plugin given by its path is run under both kinds of name. Then a training step of\n" +
-			"Qwen3's shapes is timed, beside PyTorch where --python has it. Exit code 1 if numbers differ by more than is allowed.",
+			"of the library. The compact policy and a tiny decoder are trained on both backends, with TF32 off. go-xla makes other code\n" +
+			"for plugins with cuda in their name, so a plugin given by its path is run under both kinds of name. Then a training step of\n" +
+			"Qwen3's shapes is timed, and one of PyTorch if --python has it. Exit code 1 if numbers differ by more than is allowed.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "plugin", Usage: "PJRT plugin, e.g. cuda or /path/xla_cuda_plugin.so"},
 			&cli.IntFlag{Name: "steps", Value: 3, Usage: "steps of each training that is compared"},

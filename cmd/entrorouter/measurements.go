@@ -235,7 +235,7 @@ func readAllMeasurements(paths []string, asked bool, fill string) (measured *pap
 }
 
 func fillFlag(of string) cli.Flag {
-	return &cli.StringFlag{Name: "fill", Usage: "take the measurements of experiments that " + of + " from another `FOLDER`, as in --fill " + committedFigures + "; which they are is said"}
+	return &cli.StringFlag{Name: "fill", Usage: "take the measurements of experiments that " + of + " from another `FOLDER`, as in --fill " + committedFigures + ", and say which these are"}
 }
 
 // isThere says whether a file or a folder is there, or may be: who cannot be asked finds out when it is read.

@@ -15,13 +15,13 @@ import (
 func modelCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "model",
-		Usage:     "make a Hugging Face folder of a GGUF file",
+		Usage:     "make a Hugging Face folder from a GGUF file",
 		ArgsUsage: "import FILE.gguf",
 		Description: "Reads a Llama or Qwen3 model in F32, F16, BF16, Q8_0, Q4_0 or Q4_1 and writes a folder that this program\n" +
-			"and transformers load: config.json, model.safetensors, the tokenizer, the chat template. Anything in the file that is\n" +
-			"not understood is an error that names it.",
+			"and transformers load: config.json, model.safetensors, the tokenizer, the chat template. If anything in the\n" +
+			"file is not understood, an error names it.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Usage: "write `DIR`, which must not be there yet; without it the name of the file without .gguf"},
+			&cli.StringFlag{Name: "out", Usage: "write the folder `DIR`, which must not be there yet; by default it is the name of the file without .gguf"},
 			dtypeFlag(),
 		},
 		Action: func(c *cli.Context) error {

@@ -29,18 +29,18 @@ func planCommand() *cli.Command {
 		Name:      "plan",
 		Usage:     "say what run would do, one line per step, and why",
 		ArgsUsage: "SPEC",
-		Description: "Each step is stored, to do, or not needed (not stored, and nothing that is to do reads it). The last two lines say\n" +
-			"what is to do, what answers will cost and how long it takes, by what such steps took in the store or else on two cores;\n" +
-			"and what a run from an empty store takes, roughly: where this machine has less memory or disk, run and plan refuse it and\n" +
-			"name the knob (" + preflight.Env + "=off: try all the same). Nothing is written;\n" +
-			"'entrorouter explain SPEC' groups what is to do by the knob that moved it. --json: steps\n" +
-			"(name, key, stored, state, why, asked, seconds, untimed), and of all of them to_do, asked, seconds, untimed; from_empty_store:\n" +
-			"bytes of memory, device and disk, trainings and their steps.\n" +
+		Description: "Each step is stored, to do, or not needed (not stored, and nothing that is to do reads it). The last line but one says\n" +
+			"what is to do, what answers will cost and how long it takes, judging by what such steps took in the store, or else on two cores.\n" +
+			"The last line says roughly what a run from an empty store takes. If this machine has less memory or disk, run and plan refuse\n" +
+			"the experiment and name the knob to change (" + preflight.Env + "=off: try all the same). Nothing is written.\n" +
+			"'entrorouter explain SPEC' groups what is to do by the knob that moved it.\n\n" +
 			"With --compile the training steps of language models are written instead, as StableHLO for a CUDA card and without\n" +
-			"a weight being read; where --python has jax-cuda13-pjrt they are compiled for an H200, and the memory they take is printed.\n" +
-			"'make xla-cpu' makes what that needs, and a program built with XLA.",
+			"reading a weight. If --python has jax-cuda13-pjrt, they are compiled for an H200, and the memory that they take is printed.\n" +
+			"'make xla-cpu' makes what that needs, and a program built with XLA.\n\n" +
+			"--json: steps (name, key, stored, state, why, asked, seconds, untimed), and of all of them to_do, asked, seconds, untimed;\n" +
+			"from_empty_store: bytes of memory, device and disk, trainings and their steps.",
 		Flags: append(slices.Concat(storeFlags(), changeFlags(), trainingFlags()), &cli.BoolFlag{Name: "json", Usage: "JSON instead of lines"},
-			&cli.StringSliceFlag{Name: "tokens-per-second", Usage: "for models that have not answered yet, `ID=N,...`: the servers of model ID read and write N tokens per second in all; plan then says how long the answers take. writer=N and training=N are the speeds of a policy that writes: of its own texts, and of learning from them"},
+			&cli.StringSliceFlag{Name: "tokens-per-second", Usage: "for models that have not answered yet, `ID=N,...`: the servers of model ID read and write N tokens per second in all. plan then says how long the answers take. writer=N and training=N are the speeds at which a policy that writes does so, and at which it learns from what it wrote"},
 			&cli.StringFlag{Name: "compile", Usage: "write the programs of training steps into the folder `DIR`"},
 			&cli.StringFlag{Name: "plugin", Value: filepath.Join("build", "xla", "xla_cuda_programs.so"), Usage: "the plugin that writes programs"},
 			&cli.StringFlag{Name: "python", Value: filepath.Join("build", "xla", "venv", "bin", "python"), Usage: "Python whose jax-cuda13-pjrt compiles them"}),

@@ -27,14 +27,13 @@ func renderCommand() *cli.Command {
 		Name:      "render",
 		Usage:     "draw tables and figures again from their measurements, computing nothing",
 		ArgsUsage: "[SPEC...]",
-		Description: "Reads FIGURES/NAME/measurements.txt of every SPEC and writes its tables and figures beside it, and README.md, a\n" +
-			"page of them and of what they were made of.\n" +
-			"Without SPEC: of every built-in experiment that has measurements there.",
+		Description: "Reads FIGURES/NAME/measurements.txt of every SPEC; without SPEC, of every built-in experiment that has measurements there.\n" +
+			"Writes tables and figures beside it, and README.md, a page that shows them and says what they were made of.",
 		Flags: append(figuresFlags("folder of the measurements, tables and figures"),
 			&cli.StringFlag{Name: "formats", Value: "svg", Usage: "formats of figures, of svg, pdf and png, with commas between them"},
 			&cli.StringFlag{Name: "paper", Value: "below", Usage: "where tables print the paper's numbers: below ours, beside them, or none"},
-			&cli.BoolFlag{Name: "difference", Usage: "tables print ours minus the paper's too"},
-			&cli.BoolFlag{Name: "document", Usage: "also write all.tex, a LaTeX document of these tables and figures, the paper's first, and of those of claims; needs pdf among the formats"}),
+			&cli.BoolFlag{Name: "difference", Usage: "also print ours minus the paper's in tables"},
+			&cli.BoolFlag{Name: "document", Usage: "also write all.tex, a LaTeX document with these tables and figures, the paper's first, and those of claims; needs pdf among the formats"}),
 		Action: func(c *cli.Context) error {
 			dir, err := figuresFolder(c)
 			if err != nil {

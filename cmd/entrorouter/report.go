@@ -21,10 +21,10 @@ func reportCommand() *cli.Command {
 		Name:      "report",
 		Usage:     "make one HTML file of verdicts, tables and figures",
 		ArgsUsage: "[SPEC...]",
-		Description: "Reads FIGURES/NAME/measurements.txt of every SPEC, and judges what the paper says on all measurements there.\n" +
-			"Without SPEC: of every built-in experiment that has measurements there; those of many pools have verdicts and no\n" +
-			"tables. The file loads nothing from anywhere.\n" +
-			"With --against every experiment stands beside another run of it: how many numbers moved, by more than noise or not, and which.\n" +
+		Description: "Reads FIGURES/NAME/measurements.txt of every SPEC; without SPEC, of every built-in experiment that has measurements there.\n" +
+			"An ensemble of pools has verdicts and no tables. Verdicts are on all measurements in the folder. The file loads nothing\n" +
+			"from anywhere.\n" +
+			"With --against every experiment is compared with another run of it: how many numbers moved, by more than noise or not, and which.\n" +
 			"With --serve the page is made whenever it is asked for, so that it follows a run.",
 		Flags: append(slices.Concat(storeFlags(), trainingFlags()),
 			&cli.StringFlag{Name: "figures", Value: ownFigures, Usage: "folder of the measurements; " + committedFigures + " has the committed ones"},

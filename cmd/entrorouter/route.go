@@ -25,17 +25,17 @@ import (
 func routeCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "route",
-		Usage:     "decide which expert should answer problems, by a router of an experiment",
+		Usage:     "say which expert should answer each problem, by a router of an experiment",
 		ArgsUsage: "SPEC [FILE]",
-		Description: "FILE holds one JSON object per line, {\"id\": ..., \"problem\": ...}, or is the queries.jsonl of logs; without it, or as -,\n" +
-			"standard input is read. A row that knows benchmarks and no texts wants the \"benchmark\" of each problem, too.\n" +
-			"Prints one JSON line each: the expert, the probabilities, and the expected dollars; of a language model also the tokens that\n" +
-			"it read and wrote, and the milliseconds of the whole call a problem, whose means are said on standard error. With --server an\n" +
-			"exported model is asked instead of the stored one, one problem after another; tokens are the server's count, or\n" +
-			"of a model that writes before it chooses those of the problem, what it wrote, and the letter.\n\n" +
-			"A row with a policy behind a server plays each problem out and prints its answer and what its calls cost. With --dir it\n" +
-			"leaves trajectories.jsonl there, for a trainer: give \"gold\" (a text or a list) and, for multiple choice, \"options\" with\n" +
-			"each problem, so that trajectories are graded and have a reward, and --runs for groups.",
+		Description: "FILE holds one JSON object per line, {\"id\": ..., \"problem\": ...}, or is the queries.jsonl of logs. Without FILE, or if it is -,\n" +
+			"standard input is read. A row that knows benchmarks and no texts also needs the \"benchmark\" of each problem.\n" +
+			"Prints one JSON line per problem: the expert, the probabilities, and the expected dollars. A language model's lines also have the\n" +
+			"tokens that it read and wrote, and the milliseconds of the whole call divided by the problems; means go to standard error.\n\n" +
+			"With --server an exported model is asked instead of the stored one, one problem after another. Tokens are then the server's\n" +
+			"count; if the model writes before it chooses, they are those of the problem, of what it wrote, and of the letter.\n\n" +
+			"A row with a policy behind a server plays each problem out, and prints its answer and what its calls cost. With --dir it\n" +
+			"leaves trajectories.jsonl there, for a trainer. So that trajectories are graded and have a reward, give each problem its \"gold\"\n" +
+			"(a text or a list) and, for multiple choice, its \"options\". --runs makes groups.",
 		Flags: append(runFlags(),
 			&cli.StringFlag{Name: "row", Value: methods.ReferenceRow, Usage: "id of the row whose router decides"},
 			&cli.Float64Flag{Name: "budget", DefaultText: "where the row stands", Usage: "set the row's knob to spend `PERCENT` of the dearest expert's dollars on the training problems"},

@@ -22,19 +22,19 @@ func runCommand() *cli.Command {
 		Name:      "run",
 		Usage:     "carry out experiments and print their tables",
 		ArgsUsage: "SPEC...",
-		Description: "SPEC is the name of a built-in experiment ('entrorouter list' shows them) or a path to a YAML file,\n" +
-			"whose folder may override any built-in file. What is stored already is not done again. Servers that want a key get\n" +
-			"that of the environment variable ENTROROUTER_API_KEY.\n\n" +
-			"Beside tables and figures it writes README.md, a page of them and of what they were made of.\n" +
-			"A run ends with a summary: time, steps, whether it agrees with a reference, what to look at next. One of several, or\n" +
-			"with --against, prints it in place of tables, which are in the folder. Without --against built-in experiments are held\n" +
-			"against the committed tables, if they are here, or the built-in reference, if it has them; the exit code stays 0.\n" +
-			"--rows, --limit and --set change the spec as it is read; titles say so, and by default what is written goes to\n" +
-			ownFigures + "/" + changedFigures + ".\n" +
+		Description: "SPEC is the name of a built-in experiment ('entrorouter list' shows them) or the path of a YAML file. A file in the\n" +
+			"same folder as that YAML file replaces the built-in file of its name. What is stored already is not done again. Servers that want\n" +
+			"a key get the one in the environment variable ENTROROUTER_API_KEY.\n\n" +
+			"Beside tables and figures it writes README.md, a page that shows them and says what they were made of.\n" +
+			"A run ends with a summary: time, steps, whether it agrees with a reference, what to look at next. With several experiments, or\n" +
+			"with --against, it prints the summary and no tables, which are in the folder. Without --against, built-in experiments are compared\n" +
+			"with the committed tables, if these are here, or with the built-in reference, if it has them; the exit code stays 0.\n" +
+			"--rows, --limit and --set change the spec as it is read. Titles then say so, and by default what is written goes to\n" +
+			ownFigures + "/" + changedFigures + ".\n\n" +
 			"--json: seconds, folder, against and experiments: experiment, title, seconds, steps, stored, may_be_had, files,\n" +
 			"agreement (verdict same, noise, not judged or regression; compared, regressions, rows).",
 		Flags: slices.Concat(runFlags(), changeFlags(), trainingFlags(), []cli.Flag{
-			&cli.StringFlag{Name: "against", Usage: "hold the measurements against those of the folder `DIR`, as check does; exit code 3 on a regression"},
+			&cli.StringFlag{Name: "against", Usage: "compare the measurements with those of the folder `DIR`, as check does; exit code 3 on a regression"},
 			fullFlag("print every table of several experiments, not only the first of the first"),
 			&cli.BoolFlag{Name: "json", Usage: "JSON instead of text"},
 		}, figuresFlags("folder for tables and figures; empty: do not write any")),

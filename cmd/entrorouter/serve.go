@@ -26,13 +26,13 @@ import (
 func serveCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "serve",
-		Usage:     "serve simulated experts as a server that speaks as vLLM does",
+		Usage:     "serve simulated experts by the protocol that vLLM speaks",
 		ArgsUsage: "SPEC",
-		Description: "The server answers about the generated problems of SPEC and no others, with the responses that\n" +
-			"'run' gets. --pool takes the place of SPEC: a simulated pool, by its name or file, on the problems of\n" +
+		Description: "The server answers the generated problems of SPEC and no others, with the responses that\n" +
+			"'run' gets. In place of SPEC, --pool names a simulated pool, by its name or file, on the problems of\n" +
 			"main. docs/serve.md has the protocol and the plans of --faults.",
 		Flags: append(storeFlags(), verboseFlag(),
-			&cli.StringFlag{Name: "pool", Usage: "serve this pool instead of that of a SPEC"},
+			&cli.StringFlag{Name: "pool", Usage: "serve this pool, in place of a SPEC"},
 			&cli.StringFlag{Name: "listen", Value: "127.0.0.1:8000", Usage: "address to listen on"},
 			&cli.StringFlag{Name: "key-env", Usage: "environment variable with the key that clients must send; without it there is no authentication"},
 			&cli.BoolFlag{Name: "reasoning", Usage: "send thinking apart from the text, as a server with a reasoning parser"},

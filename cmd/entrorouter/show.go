@@ -32,10 +32,10 @@ func showCommand() *cli.Command {
 			"   show SPEC --row ROW --benchmark NAME      the questions behind one cell, each with its weight\n" +
 			"   show SPEC --problem ID [--row ROW]        what the experts did on one problem, what every row decided on it, and the\n" +
 			"                                             cells that it enters\n" +
-			"   show SPEC --rollout N [--row ROW]         the same of the problem that answer N of rollouts.db is to\n\n" +
-			"NAME is a benchmark, avg (of recordings: all) for the average, or a stratum: easy, medium, hard. --set is an arena,\n" +
-			"paper (default) or large, or a recorded pool. Answers have verdicts and reasons on the set paper; the set large has\n" +
-			"the true success probability of the simulated experts, and a recording what was recorded.\n\n" +
+			"   show SPEC --rollout N [--row ROW]         the same for the problem that answer N of rollouts.db belongs to\n\n" +
+			"NAME is a benchmark; avg, or with recordings all, for the average; or a stratum: easy, medium, hard. --set is a set of\n" +
+			"questions: paper (default), large, or a recorded pool. On the set paper answers have verdicts and reasons. The set large has\n" +
+			"the true success probability of the simulated experts, and a recorded pool has what was recorded.\n\n" +
 			"--json: a cell has set, row, benchmark, questions, runs, accuracy (percent), usd (one pass), usd_per_query,\n" +
 			"cost_share (percent of the dearest expert's), gain (of averages: points, accuracy of the coin flip of the same\n" +
 			"cost, coin (expert: share)), fold_gain (of recordings: points, accuracy of the coin flips inside the test folds),\n" +

@@ -36,13 +36,13 @@ func (s *servers) Set(text string) error {
 func initCommand() *cli.Command {
 	return &cli.Command{
 		Name:      "init",
-		Usage:     "write pool, prices and spec for outcomes that are recorded",
+		Usage:     "write pool, prices and spec for a folder of logs",
 		ArgsUsage: "FOLDER",
 		Description: "FOLDER has the questions in " + starting.Queries + " and the graded answers of models in " + starting.Outcomes + ", as\n" +
-			"'go doc ./harness/recording.Table' describes them. What is written beside them explains every knob, and has names,\n" +
-			"checksums and sizes. Prices that no --price gives are left to be filled in, and run refuses until they are: in the file, or\n" +
-			"by init with --price, as long as nobody has changed the file. Any other file that is there already is overwritten only with\n" +
-			"--update, for logs that have grown.",
+			"'go doc ./harness/recording.Table' describes them. Pool, prices and spec are written beside them, with every knob explained, and\n" +
+			"with names, checksums and sizes. Prices that no --price gives are left to be filled in, in the file, or by calling init again\n" +
+			"with --price as long as nobody has changed the file; run refuses the experiment until they are. Any other file that is there\n" +
+			"already is overwritten only with --update, which is for logs that have grown.",
 		Flags: []cli.Flag{priceFlag(), nameFlag(),
 			&cli.BoolFlag{Name: "update", Usage: "write pool, prices and spec anew, over those of earlier logs, with the prices that these have"}},
 		Action: func(c *cli.Context) error {
@@ -108,9 +108,9 @@ func tryCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "try",
 		Usage: "ask models on servers, and say whether a router between them pays",
-		Description: "Every --model is a server that speaks OpenAI's protocol. Half of the questions are learned from, half are scored. Pool,\n" +
-			"prices, spec and questions are written to a folder, whose files explain every knob, and carried out as run does. The last\n" +
-			"line says whether a router pays, with intervals. Called again it goes on where it stopped, and asks for nothing twice.\n" +
+		Description: "Every --model is a server that speaks OpenAI's protocol. Routers learn from half of the questions and are scored on the other\n" +
+			"half. Pool, prices, spec and questions are written to a folder, with every knob explained, and are then carried out as by run.\n" +
+			"The last line says whether a router pays, with intervals. Called again it goes on where it stopped, and asks for nothing twice.\n" +
 			"Servers that want a key get the one in the environment variable ENTROROUTER_API_KEY.",
 		Flags: flags,
 		Action: func(c *cli.Context) error {

@@ -14,10 +14,10 @@ import (
 func statusCommand() *cli.Command {
 	return &cli.Command{
 		Name:  "status",
-		Usage: "say how far the asking of experts is, what it cost, and what went wrong",
+		Usage: "say how far a run is with asking experts, what it cost, and what went wrong",
 		Description: "Reads the folder that a run writes to, while it goes on or afterwards. One line per expert and split: answers that are stored\n" +
-			"and those still wanted, failed requests, attempts in flight and those that never ended since their process was killed, answers\n" +
-			"within the last minute, tokens, dollars, and the dollars that lost attempts, those that never ended, may have cost in addition.\n\n" +
+			"and those that are left, failed requests, requests in flight, requests lost (they never ended, since their process was killed),\n" +
+			"answers within the last minute, tokens, dollars, and the dollars that lost requests may have cost in addition.\n\n" +
 			"--json: holder (pid, host, started), null where no process writes; run (name, command, pid, host, started), the last one that\n" +
 			"asked; scopes: scope (what was asked of whom, and how), answered, want, failed and errors (by class), in_flight, lost,\n" +
 			"last_minute, spent and bound (tokens_in, tokens_out, usd), repeated; oldest, when the oldest request in flight began; servers, by URL.",

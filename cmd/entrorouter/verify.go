@@ -28,34 +28,34 @@ func verifyCommand() *cli.Command {
 		Name:      "verify",
 		Usage:     "decide whether responses give the same answer as the ground truth",
 		ArgsUsage: "[FILE]",
-		Description: "One pair: --gold and --response; the exit code is 0 equal, 1 different, 3 unknown, 2 anything wrong.\n\n" +
-			"A FILE of JSON lines, plain or packed by gzip, or - for standard input: one row in, one verdict out, in the order of the rows.\n" +
+		Description: "One pair: give --gold and --response. The exit code is 0 equal, 1 different, 3 unknown, 2 anything wrong.\n\n" +
+			"A file: give FILE, of JSON lines, plain or packed by gzip, or - for standard input. Each row has one verdict, in the order of the rows.\n" +
 			`   {"id": "a", "gold": "1/2" or ["1/2", "0.5"], "response": "so \\boxed{0.5}"}   and, if wanted,` + "\n" +
 			`   "options": ["red", "green"], "tolerance": {"abs": 0.1} or {"rel": 0.001}, "question": "..."` + "\n" +
-			"Verdicts go to --out, or else to standard output; the summary goes to standard output, or, where the verdicts\n" +
-			"go there, to standard error. A bad row, such as one whose id an earlier row has, has no verdict, and the first " + strconv.Itoa(maxFaults) + "\n" +
-			"are named by their lines; the others are graded. Fields of other names are not read.\n" +
+			"Verdicts go to --out, or else to standard output. The summary goes to standard output, or, if the verdicts\n" +
+			"go there, to standard error. Bad rows, such as one whose id an earlier row has, get no verdict, and the first " + strconv.Itoa(maxFaults) + " of\n" +
+			"them are named by their lines; the other rows are graded. Fields of other names are not read.\n" +
 			"The exit code is 0, or 2 if there was a bad row or anything else is wrong; it says nothing about the answers.\n\n" +
-			"--compare OTHER lists, instead of the verdicts, where another grader's differ, with our reason. Its rows are\n" +
+			"--compare OTHER prints no verdicts, but lists where another grader's differ from ours, with our reason. Its rows are\n" +
 			`   {"id": "a", "verdict": "equal" | "different" | "unknown" | true | false}` + "\n\n" +
 			"--json: answers, equal, different, unknown, bad_rows, accuracy (null without answers), reasons (by name), verifier (its version)\n" +
 			"and, with --compare, ours_theirs (rows by both verdicts).\n\n" +
 			"--regrade DIR grades the answers that runs stored in DIR again and says which verdicts differ from those of the\n" +
 			"previous version. It asks nobody and writes nothing; run --offline then stores the new ones.",
 		Flags: []cli.Flag{
-			&cli.GenericFlag{Name: "gold", Value: &golds, Usage: "ground truth `ANSWER`; repeat it for several that will do"},
-			&cli.StringFlag{Name: "response", Usage: "`TEXT` to be graded, whole response or bare answer; -: standard input"},
-			&cli.GenericFlag{Name: "option", Value: &choices, Usage: "`TEXT` of an option of a multiple choice question, A first; repeat it"},
-			&cli.StringFlag{Name: "tolerance", Usage: "accept `T` = 0.1 (absolute) or rel=0.001; several with commas, one an answer"},
-			&cli.StringFlag{Name: "question", Usage: "`TEXT` of the problem: decides about percent signs and restatements"},
+			&cli.GenericFlag{Name: "gold", Value: &golds, Usage: "ground truth `ANSWER`; repeat it if several answers are right"},
+			&cli.StringFlag{Name: "response", Usage: "`TEXT` to be graded, a whole response or a bare answer; -: standard input"},
+			&cli.GenericFlag{Name: "option", Value: &choices, Usage: "`TEXT` of an option of a multiple choice question; repeat it for each, A first"},
+			&cli.StringFlag{Name: "tolerance", Usage: "accept `T` = 0.1 (absolute) or rel=0.001; of several answers, one for each, with commas between them"},
+			&cli.StringFlag{Name: "question", Usage: "`TEXT` of the problem, which decides about percent signs and restatements"},
 			&cli.StringFlag{Name: "policy", Usage: "`NAMES` of policies, with commas between them"},
 			&cli.BoolFlag{Name: "policies", Usage: "print the policies and end"},
 			&cli.BoolFlag{Name: "explain", Usage: "one pair: say what was read and which rule decided"},
 			&cli.BoolFlag{Name: "json", Usage: "one pair: the verdict as JSON; a file: the summary as JSON"},
-			&cli.StringFlag{Name: "out", Usage: "write the verdicts to `FILE`, which is whole or not there; a name in .gz has it packed"},
+			&cli.StringFlag{Name: "out", Usage: "write the verdicts to `FILE`, which appears only when it is whole; it is packed if its name ends in .gz"},
 			&cli.BoolFlag{Name: "summary", Usage: "print no verdicts, the summary only"},
 			&cli.StringFlag{Name: "compare", Usage: "list where the verdicts of another grader in `OTHER`.jsonl differ"},
-			&cli.StringFlag{Name: "regrade", Usage: "say which verdicts move on the answers that runs stored in `DIR`"},
+			&cli.StringFlag{Name: "regrade", Usage: "say which verdicts change on the answers that runs stored in `DIR`"},
 			&cli.IntFlag{Name: "jobs", Value: runtime.GOMAXPROCS(0), Usage: "grade with `N` threads; verdicts do not depend on it"},
 		},
 		Action: func(c *cli.Context) error {
