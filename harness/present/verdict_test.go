@@ -122,15 +122,15 @@ func TestTheVerdictFollowsFromTheNumbers(t *testing.T) {
 		want string
 	}{
 		{judging{1000, [3]float64{99.5, 98, 101}, [3]float64{69, 55, 88}, [3]float64{9, 7.5, 10.5}},
-			"At the accuracy of big, the strongest expert (-0.4 points [-1.6, 0.8] beside it), the router saves 31% [12, 45] of its dollars ($0.00852 instead of $0.0123 for 1,000 questions): Logistic, which is 9.0 points [7.5, 10.5] above the coin flip between small and big."},
+			"At the accuracy of big, the strongest expert, the router saves 31% [12, 45] of its dollars ($0.00852 instead of $0.0123 for 1,000 questions): Logistic. Its accuracy differs from that of big by -0.4 points [-1.6, 0.8], and is 9.0 points [7.5, 10.5] above the coin flip between small and big."},
 		{judging{1000, [3]float64{90, 88, 92}, [3]float64{40, 36, 44}, [3]float64{12, 10.5, 13.5}},
-			"Logistic, the router, is 12.0 points [10.5, 13.5] above the coin flip between small and big; beside big, the strongest expert, it has -8.0 points [-9.6, -6.4] of accuracy and saves 60% [56, 64] of the dollars ($0.00494 instead of $0.0123 for 1,000 questions)."},
+			"Logistic, the router, is 12.0 points [10.5, 13.5] above the coin flip between small and big. Its accuracy differs from that of big, the strongest expert, by -8.0 points [-9.6, -6.4], and it saves 60% [56, 64] of the dollars ($0.00494 instead of $0.0123 for 1,000 questions)."},
 		{judging{1000, [3]float64{90, 88, 92}, [3]float64{70, 66, 74}, [3]float64{0.5, -1, 2}},
-			"No router is above the coin flip between small and big: Logistic, the router, has 0.5 points [-1.0, 2.0] beside it."},
+			"No router is shown to be above the coin flip between small and big: Logistic, the router, differs from it by 0.5 points [-1.0, 2.0]."},
 		{judging{100, [3]float64{90, 88, 92}, [3]float64{100, 98, 102}, [3]float64{0.5, -5.5, 6.5}},
-			"No router is above always asking big: Logistic, the router, has 0.5 points [-5.5, 6.5] beside it. 100 scored questions are too few to tell differences of 2 points; about 900 would do."},
+			"No router is shown to be above always asking big: Logistic, the router, differs from it by 0.5 points [-5.5, 6.5]. 100 scored questions are too few to tell differences of 2 points; about 900 would do."},
 		{judging{1000, [3]float64{90, 88, 92}, [3]float64{70, 66, 74}, [3]float64{4, -206, 214}},
-			"No router is above the coin flip between small and big: Logistic, the router, has 4.0 points [-100.0, 100.0] beside it. 1000 scored questions are too few to tell differences of 2 points; about 3000000 would do."},
+			"No router is shown to be above the coin flip between small and big: Logistic, the router, differs from it by 4.0 points [-100.0, 100.0]. 1000 scored questions are too few to tell differences of 2 points; about 3000000 would do."},
 		{judging{29, [3]float64{90, 88, 92}, [3]float64{70, 66, 74}, [3]float64{0, 0, 0}},
 			"29 questions are too few to say whether a router pays: some hundreds are needed."},
 		{judging{1, [3]float64{90, 88, 92}, [3]float64{70, 66, 74}, [3]float64{0, 0, 0}},
@@ -176,7 +176,7 @@ func TestAWideVerdictSaysWhatNarrowsIt(t *testing.T) {
 			Pools:      []spec.Pool{{Name: "mine", Kind: "recorded", Recorded: &spec.Recorded{}}},
 			Experiment: spec.Experiment{Protocol: "folds", Evaluate: spec.Evaluate{Confidence: 0.95}, Folds: spec.Folds{Seeds: []uint64{0, 1, 2}}},
 		}}
-		if got := said(t, "verdict", ofVerdict{r.words(), v}); !strings.HasSuffix(got, "beside it. "+c.want) {
+		if got := said(t, "verdict", ofVerdict{r.words(), v}); !strings.HasSuffix(got, "differs from it by 0.5 points [-5.5, 6.5]. "+c.want) {
 			t.Errorf("%g of the width is of trainings: %s\nwant %s", c.spread, got, c.want)
 		}
 	}
@@ -188,7 +188,7 @@ func TestAModelThatCostsMoreThanTheDearestIsNamed(t *testing.T) {
 		Pools:      []spec.Pool{{Name: "mine", Kind: "recorded", Recorded: &spec.Recorded{}}},
 		Experiment: spec.Experiment{Protocol: "folds", Evaluate: spec.Evaluate{Confidence: 0.95}, Folds: spec.Folds{Seeds: []uint64{0}}},
 	}}
-	want := "thinker costs more a question than plain, which is called the dearest since no output tokens have a higher price: a budget is a part of what plain costs.\n"
+	want := "thinker costs more per question than plain, which is called the dearest since no output tokens have a higher price: a budget is a part of what plain costs.\n"
 	for low, names := range map[float64]bool{99: false, 101: true} {
 		v := Verdict{Questions: 10, Routers: 1, Finding: TooFew, Dearest: "plain"}
 		v.Dearer = dearer([]Judged{{Share: Range{100, 100, 100}}, {Share: Range{110, low, 120}}}, []string{"plain", "thinker"})
