@@ -56,7 +56,7 @@ func TestASimulatedPoolCanHaveAServedExpertBesideItsOwn(t *testing.T) {
 	if n := others.Load(); n != 8*2+8+40*5 {
 		t.Errorf("%d requests to the server, want those for one expert", n)
 	}
-	if text := render(t, result); !strings.Contains(text, "No simulation, but asked on servers: "+served.ID+".") {
+	if text := render(t, result); !strings.Contains(text, "Not simulated, but asked on servers: "+served.ID+".") {
 		t.Errorf("the table does not say that %s is no simulation:\n%s", served.ID, text)
 	}
 	for name := range got {
@@ -136,7 +136,7 @@ func TestASimulatedPoolCanHaveAnExpertThatAnsweredElsewhere(t *testing.T) {
 		t.Error("profile.csv differs")
 	}
 	text := render(t, result)
-	for _, want := range []string{"No simulation, but answers given elsewhere: " + small.ID + ".", "1 of 16 questions are scored for nobody, since not every model answered them: " + small.ID + " 1."} {
+	for _, want := range []string{"Not simulated, but answered elsewhere: " + small.ID + ".", "1 of 16 questions are scored for nobody, since not every model answered them: " + small.ID + " 1."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the table lacks %q:\n%s", want, text)
 		}

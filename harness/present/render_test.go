@@ -111,7 +111,7 @@ func TestCalibrationIsNamedBelowTheTable(t *testing.T) {
 		m.Keys = metrics.Keys("arena", m.Key("arena"), "method", "forc-file", "benchmark", metrics.Average)
 		r.Measurements.Measurements = append(r.Measurements.Measurements, m)
 	}
-	want = append(want, "Expected calibration error of imported pass rates, on all training problems, which their maker may have learnt from: forc-file 1.2 points.")
+	want = append(want, "Expected calibration error of imported pass rates, on all training problems, from which whoever made them may have learned: forc-file 1.2 points.")
 	if got := calibration(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

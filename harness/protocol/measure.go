@@ -191,10 +191,10 @@ func (e *experiment) head() []string {
 		c = append(c, " A simulation: experts of pool "+e.pool.Name+" follow "+law+".")
 	}
 	if beside := e.pool.Beside(spec.Server); beside != nil {
-		c = append(c, " No simulation, but asked on servers: "+strings.Join(beside, ", ")+".")
+		c = append(c, " Not simulated, but asked on servers: "+strings.Join(beside, ", ")+".")
 	}
 	if beside := e.pool.Beside(spec.Answered); beside != nil {
-		c = append(c, " No simulation, but answers given elsewhere: "+strings.Join(beside, ", ")+".")
+		c = append(c, " Not simulated, but answered elsewhere: "+strings.Join(beside, ", ")+".")
 	}
 	return append(c,
 		fmt.Sprintf(" Intervals: %g%% paired question bootstrap, %d resamples (%d of lines Choice and Curve), stratified by benchmark, and training seeds.",
