@@ -582,8 +582,8 @@ func TestTheSentenceAboutSavingsIsOfTheMeasuredClaims(t *testing.T) {
 	too := words[kept[paper.Refuted]]
 	for page, wants := range map[string][]string{
 		"README.md": {
-			fmt.Sprintf("saves what the paper says on %s, and %.0f to %.0f%% on %s.", words[len(saved[true][paper.Confirmed])], slices.Min(less), slices.Max(less), words[len(less)]),
-			fmt.Sprintf("Then EntroRouter saves %.0f to %.0f%% on %s and keeps too little on %s.", slices.Min(more), slices.Max(more), words[len(more)], too),
+			fmt.Sprintf("saves what the paper says on %s pools, and %.0f to %.0f%% on %s.", words[len(saved[true][paper.Confirmed])], slices.Min(less), slices.Max(less), words[len(less)]),
+			fmt.Sprintf("Then EntroRouter saves %.0f to %.0f%% on %s pools, and keeps too little of the accuracy on %s.", slices.Min(more), slices.Max(more), words[len(more)], too),
 		},
 		"docs/findings.md": {
 			fmt.Sprintf("on %s pools it saves less, %.0f to %.0f%%.", words[len(less)], slices.Min(less), slices.Max(less)),
