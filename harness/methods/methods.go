@@ -81,7 +81,7 @@ const (
 // own; a new kind takes the next number that is free.
 func list() []kind {
 	return []kind{
-		{name: "random", says: "an expert at random, each as often", section: underHeuristics, marker: 1, also: []mark{{"random-expected", 13}}, seeded: true, blind: true, build: newRandom},
+		{name: "random", says: "an expert at random, all equally often", section: underHeuristics, marker: 1, also: []mark{{"random-expected", 13}}, seeded: true, blind: true, build: newRandom},
 		{name: "fixed", says: "one expert, always", section: underHeuristics, marker: unmarked, fixed: true, blind: true, build: newFixed},
 		{name: "self", says: "the router answers every problem itself", section: underHeuristics, marker: 22, self: true, alone: true, blind: true, build: newSelf},
 		{name: "oracle", says: "the cheapest expert that is right, known in hindsight", section: underYardsticks, marker: 14, also: []mark{{"oracle-kappa", 18}}, hindsight: true, blind: true, build: newOracle},
@@ -99,7 +99,7 @@ func list() []kind {
 		{name: "llmrouter", says: "a language model that is asked for its choice", section: underLanguageModels, marker: 23, asks: true, build: newLLMRouter},
 		{name: "sft", says: "EntroRouter after Stage I", section: underOurs, marker: 3, seeded: true, knob: true, policy: true, build: newSFT},
 		{name: ReferenceRow, says: "EntroRouter, both stages", section: underOurs, marker: 0, also: []mark{{"entrorouter-01", 19}, {"entrorouter-exact", 28}}, seeded: true, knob: true, policy: true, build: newEntroRouter},
-		{name: "entroplus", says: "EntroRouter+ (ours): Stage II from plain learners", section: underOurs, marker: 11, seeded: true, knob: true, policy: true, build: ofOthers(newEntroPlus)},
+		{name: "entroplus", says: "EntroRouter+ (ours): Stage II, which can start from plain learners", section: underOurs, marker: 11, seeded: true, knob: true, policy: true, build: ofOthers(newEntroPlus)},
 		{name: "routerr1", says: "Router-R1: calls experts in rounds", section: underMultiRound, marker: unmarked, also: []mark{{"router-r1", 20}}, seeded: true, self: true, build: byPolicy(newServedRouterR1, newRouterR1)},
 		{name: "xrouter", says: "xRouter: calls experts in rounds, at a price", section: underMultiRound, marker: 25, seeded: true, self: true, build: byPolicy(newServedXRouter, newXRouter)},
 	}
