@@ -2,6 +2,7 @@ package compact
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -87,7 +88,7 @@ func TestACheckpointSaysWhatIsRead(t *testing.T) {
 			t.Errorf("%d inputs, want %d", dims, c.width)
 		}
 	}
-	if _, err := Read([]byte(`{"features": 1, "experts": ["a", "b"], "hidden": 5}`), features.Reading{}); err == nil || !strings.Contains(err.Error(), "does not say what is read") {
+	if _, err := Read(fmt.Appendf(nil, `{"features": %d, "experts": ["a", "b"], "hidden": 5}`, features.Version), features.Reading{}); err == nil || !strings.Contains(err.Error(), "does not say what is read") {
 		t.Errorf("nothing read: %v", err)
 	}
 }

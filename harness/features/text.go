@@ -14,10 +14,10 @@ import (
 
 // Version changes whenever the same text would give other features, so that an old checkpoint is refused
 // rather than fed inputs that it was not trained on.
-const Version = 1
+const Version = 2
 
 // tokenize cuts a text into lower-case words, LaTeX commands, symbols and numbers. A number becomes "#" and how many
-// digits it has: its size matters to a router, its value does not.
+// digits it has: its size matters to a router, its value does not. Where no blanks are between words, a letter is a token.
 func tokenize(text string) []string {
 	tokens := make([]string, 0, len(text)/4)
 	for i := 0; i < len(text); {
@@ -33,10 +33,10 @@ func tokenize(text string) []string {
 			}
 			tokens = append(tokens, "#"+strconv.Itoa(i-start))
 			continue
-		case unicode.IsLetter(r), r == '\\':
+		case unicode.IsLetter(r) && !unspaced(r), r == '\\':
 			for i < len(text) {
 				l, n := utf8.DecodeRuneInString(text[i:])
-				if !unicode.IsLetter(l) {
+				if !unicode.IsLetter(l) || unspaced(l) {
 					break
 				}
 				i += n
@@ -45,6 +45,11 @@ func tokenize(text string) []string {
 		tokens = append(tokens, strings.ToLower(text[start:i]))
 	}
 	return tokens
+}
+
+// unspaced says whether a letter is of a script that has no blanks between words: a text of it would be one word.
+func unspaced(r rune) bool {
+	return r >= '\u0e00' && unicode.In(r, unicode.Thai, unicode.Lao, unicode.Myanmar, unicode.Khmer, unicode.Han, unicode.Hiragana, unicode.Katakana)
 }
 
 func isDigit(r rune) bool { return '0' <= r && r <= '9' }

@@ -22,6 +22,8 @@ func TestTokenize(t *testing.T) {
 		{"symbols are one token each", "a<=b", []string{"a", "<", "=", "b"}},
 		{"a lone backslash is a token", `\ \,`, []string{`\`, `\`, ","}},
 		{"letters outside ASCII are letters", "Größe π≤", []string{"größe", "π", "≤"}},
+		{"where no blanks are between words a letter is a token", "求x的值。カナ ผล", []string{"求", "x", "的", "值", "。", "カ", "ナ", "ผ", "ล"}},
+		{"Korean has blanks", "값을 구하라", []string{"값을", "구하라"}},
 		{"bytes that are no UTF-8 do not stop it", "a\xffb", []string{"a", "\ufffd", "b"}},
 		{"nothing but blanks gives nothing", " \n\t", []string{}},
 	} {
@@ -108,6 +110,7 @@ func TestFeaturesAreThoseOfTheirVersion(t *testing.T) {
 		`Let $x$ be a positive integer with $x^2 \equiv 4 \pmod{15}$. Find the sum of all $x < 100$.`,
 		"A train leaves at 9:45 and travels 120 km.\nHow long does it take at 80 km/h?",
 		`Évaluer \(\int_0^1 \sqrt{1-t^2}\,dt\)!`,
+		"已知 $x^2=4$，求所有x的和。",
 	}
 	p, err := NewCounts(t.Context(), 256, 2, texts, nil)
 	if err != nil {
@@ -123,7 +126,7 @@ func TestFeaturesAreThoseOfTheirVersion(t *testing.T) {
 			fmt.Fprintf(h, "%d %.4f\n", id, r.Values[i])
 		}
 	}
-	const version, want = 1, "ab8f67f3cc7277f6"
+	const version, want = 2, "c0531ed1337df2f5"
 	if got := fmt.Sprintf("%x", h.Sum64()); Version != version || got != want {
 		t.Errorf("feature version %d has digest %s; this test knows version %d with %s", Version, got, version, want)
 	}
