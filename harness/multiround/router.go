@@ -59,22 +59,15 @@ func (r *Router) decision(t Trajectory) routing.Decision {
 		Answer: &routing.Answer{Text: t.Answer, Bare: t.Bare, Finish: t.Finish},
 		Usage:  cost.Usage{In: t.Usage.In, Out: t.Usage.Out},
 	}
-	for m, x := range r.Engine.Experts {
-		if t.From == x.ID {
-			d.Expert = m
-		}
+	if t.From != "" {
+		d.Expert = expertIndex(r.Engine.Experts, t.From)
+	}
+	if move, ok := t.firstMove(r.Engine.Experts); ok && move > 0 {
+		d.Prob[move-1] = 1
 	}
 	for _, c := range t.Calls {
-		for m, x := range r.Engine.Experts {
-			if c.Expert != x.ID {
-				continue
-			}
-			if c.Turn == 1 && len(d.Calls) == 0 {
-				d.Prob[m] = 1
-			}
-			if c.Failed == "" {
-				d.Calls = append(d.Calls, routing.Call{Expert: m, Usage: cost.Usage{In: c.In, Out: c.Out}})
-			}
+		if c.Failed == "" {
+			d.Calls = append(d.Calls, routing.Call{Expert: expertIndex(r.Engine.Experts, c.Expert), Usage: cost.Usage{In: c.In, Out: c.Out}})
 		}
 	}
 	return d

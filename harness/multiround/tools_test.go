@@ -188,6 +188,26 @@ func TestTheLastResponseIsHandedOver(t *testing.T) {
 	}
 }
 
+// Of calls side by side the first is the first move, whether or not it was answered.
+func TestADecisionHasOneFirstMove(t *testing.T) {
+	answered := func(n int) func(experts.ChatRequest) (experts.Completion, error) {
+		return func(r experts.ChatRequest) (experts.Completion, error) {
+			if r.Expert != pool[n].ID {
+				return experts.Completion{}, fmt.Errorf("expert %s: %w after 6 tries", r.Expert, experts.ErrUnavailable)
+			}
+			return experts.Completion{Text: "42", Finish: routing.Stop}, nil
+		}
+	}
+	for n := range pool {
+		server := &chat{policy: []experts.Completion{calls("call_small", askSmall, "call_large_v2", askLarge), says("42")[0]}, expert: answered(n)}
+		r := &Router{Engine: engine(SourceTools(), server)}
+		d := r.decision(play(t, SourceTools(), server))
+		if diff := cmp.Diff([]float64{1, 0}, d.Prob); diff != "" || len(d.Calls) != 1 || d.Calls[0].Expert != n {
+			t.Errorf("expert %d answers: calls %+v, first move %s", n, d.Calls, diff)
+		}
+	}
+}
+
 func TestToolCallsWithoutNamesOfTheirOwnGetSome(t *testing.T) {
 	c := calls("call_small", askSmall)
 	c.Calls[0].ID = ""
