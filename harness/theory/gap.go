@@ -54,8 +54,8 @@ func (c Call) Threshold() float64 {
 // pi(ask) = p: KL(pi'||pi) <= epsilon, expected advantage above 0, q > p. The advantages are those of the two actions
 // under pi, computed from their rewards; the closed form is not used.
 func TrustRegion(rewardSelf, rewardAsk, p, epsilon float64, candidates []float64) []float64 {
-	value := p*rewardAsk + (1-p)*rewardSelf
-	ask, self := rewardAsk-value, rewardSelf-value
+	// Each reward less the mean of both, as shares of their difference, so that equal rewards have advantages of 0 without rounding.
+	ask, self := (1-p)*(rewardAsk-rewardSelf), p*(rewardSelf-rewardAsk)
 	var in []float64
 	for _, q := range candidates {
 		if q > p && divergence(q, p) <= epsilon && q*ask+(1-q)*self > 0 {

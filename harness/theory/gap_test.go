@@ -2,6 +2,7 @@ package theory
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -62,6 +63,17 @@ func TestTheEffectiveTrustRegionIsEmptyExactlyWhereAskingDoesNotPay(t *testing.T
 			t.Fatalf("gap %v, p %v, epsilon %v: %d policies in the region", gap, p, epsilon, len(in))
 		}
 	})
+}
+
+// Rewards that are equal improve nothing, however a mean of them is rounded.
+func TestEqualRewardsLeaveNoTrustRegion(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 1000 {
+		reward, p := r.Float64(), r.Float64()
+		if in := TrustRegion(reward, reward, p, 1, Candidates(p, 50)); len(in) > 0 {
+			t.Fatalf("rewards of %v: %d policies are said to improve on p = %v", reward, len(in), p)
+		}
+	}
 }
 
 func TestOneCallLeadsByTheLargestGap(t *testing.T) {
