@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/rounds"
@@ -43,6 +44,14 @@ func TestWhatMultiRoundRoutersLearnFollowsFromTheAssimilation(t *testing.T) {
 				t.Errorf("so it is on %d of 30 problems", so)
 			}
 		})
+	}
+}
+
+// In the environment a K of 0 stands for 1, so nobody can ask for 0.
+func TestARightAnswerIsWorthSomethingToXRouter(t *testing.T) {
+	_, err := New(setup(t, "xrouter", "{k: 0}"))
+	if err == nil || !strings.Contains(err.Error(), "params.k: want more than 0") {
+		t.Errorf("k: 0: %v", err)
 	}
 }
 

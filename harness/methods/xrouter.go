@@ -31,7 +31,7 @@ type xRouter struct {
 	Select      bool `yaml:"select"` // an expert's answer may be handed over
 
 	Lambda   float64 `yaml:"lambda" in:"[0,1000000]"`                             // of the cost; its guide has 2
-	K        float64 `yaml:"k" in:"[0,1000000]"`                                  // of a right answer
+	K        float64 `yaml:"k" in:"(0,1000000]"`                                  // of a right answer
 	CostMax  float64 `yaml:"cost_max" in:"[0,1000000]"`                           // cap on the penalty; its guide has 0.6
 	CostUnit string  `yaml:"cost_unit" oneof:"usd usd_per_1k_queries normalised"` // normalised: over the mean of a call of the dearest expert
 	Batch    int     `yaml:"batch" in:"[1,1000000]"`                              // problems
