@@ -29,25 +29,23 @@ type Call struct {
 // gain is what an assimilated answer is worth. The router keeps the better of the two answers.
 func (c Call) gain() float64 { return max(c.Expert-c.Self, 0) }
 
+// lost is what a call takes from Self whose answer is not used: Self never falls below 0.
+func (c Call) lost() float64 { return min(c.Distraction, c.Self) }
+
 // Gap returns D(a) = a*gain - (1-a)*distraction - lambda*cost: the expected reward of asking and then answering, less
 // that of answering at once. The paper's theorem is about a = 0 and all else that meets its assumption: with lambda and cost above 0, D < 0.
-func (c Call) Gap() float64 { return c.gapAfter(1) }
-
-// gapAfter returns the gap of asking the same expert n times before answering. The answer is used with the effective
-// assimilation 1-(1-a)^n, the distractions add up if it never is, and every call is paid. Self never falls below 0.
-func (c Call) gapAfter(n int) float64 {
-	missed := math.Pow(1-c.Assimilation, float64(n))
-	return (1-missed)*c.gain() - missed*min(float64(n)*c.Distraction, c.Self) - float64(n)*c.Lambda*c.Cost
+func (c Call) Gap() float64 {
+	missed := 1 - c.Assimilation
+	return (1-missed)*c.gain() - missed*c.lost() - c.Lambda*c.Cost
 }
 
 // Threshold returns a* = (lambda*cost + distraction) / (gain + distraction): below it asking once does not pay, whatever
 // c.Assimilation says. It exceeds 1 if asking never pays, and is +Inf if nothing can be gained or lost but the cost.
 func (c Call) Threshold() float64 {
-	lost := min(c.Distraction, c.Self)
-	if c.gain()+lost == 0 {
+	if c.gain()+c.lost() == 0 {
 		return math.Inf(1)
 	}
-	return (c.Lambda*c.Cost + lost) / (c.gain() + lost)
+	return (c.Lambda*c.Cost + c.lost()) / (c.gain() + c.lost())
 }
 
 // TrustRegion returns those candidates q = pi'(ask) that are in the effective trust region of appendix A around
