@@ -136,8 +136,8 @@ func (r *record) snapshot(step int) Snapshot {
 		t.expert[m] = n / r.episodes
 	}
 	for _, v := range []struct{ to, from *float64 }{
-		{&t.right, &r.right}, {&t.rightCall, &r.rightCall}, {&t.asked, &r.asked}, {&t.calls, &r.calls},
-		{&t.cost, &r.cost}, {&t.reward, &r.reward}, {&t.broken, &r.broken},
+		{&t.right, &r.right}, {&t.rightCall, &r.rightCall}, {&t.rightNone, &r.rightNone}, {&t.asked, &r.asked}, {&t.none, &r.none},
+		{&t.calls, &r.calls}, {&t.cost, &r.cost}, {&t.reward, &r.reward}, {&t.broken, &r.broken},
 	} {
 		*v.to = *v.from / r.episodes
 	}

@@ -213,6 +213,31 @@ func TestCurvesOfLearningAgreeWithTheTree(t *testing.T) {
 	}
 }
 
+// What hardly ever happens is counted, and not taken for the rest of what does: rounding would be all that is left.
+func TestAccuracyWithoutACallIsThatOfTheRouterHoweverRare(t *testing.T) {
+	for _, logit := range []float64{-1, -20, -35, -200} {
+		e := pilot()
+		e.Assimilation = 0.3
+		p := newPolicy(e, Training{InitialCall: 0.9})
+		for i := range own(p).theta {
+			if i%4 == 0 { // answering
+				own(p).theta[i] = logit
+			} else {
+				own(p).theta[i] += 0.1 * float64(i%3)
+			}
+		}
+		got := evaluate(e, &scorer{Reward: Reward{Kind: Linear}}, p, false).AccuracyNone
+		var want, none float64
+		for b, x := range e.Buckets {
+			here := p.probs(e, e.start(b))[0]
+			want, none = want+here*x.Self, none+here
+		}
+		if want /= none; math.Abs(got-want) > 1e-9 {
+			t.Errorf("answering at %v: %v, want %v", logit, got, want)
+		}
+	}
+}
+
 func TestLearningSaysWhatItNeeds(t *testing.T) {
 	for want, change := range map[string]func(*Environment, *Training){
 		"set trust and hidden":         func(e *Environment, _ *Training) { e.Trust = nil },

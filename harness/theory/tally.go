@@ -4,17 +4,17 @@ package theory
 
 // tally sums expectations over episodes.
 type tally struct {
-	right, rightCall   float64
-	asked, calls, cost float64
-	reward, broken     float64
-	expert             []float64
+	right, rightCall, rightNone float64
+	asked, none, calls, cost    float64
+	reward, broken              float64
+	expert                      []float64
 }
 
 // snapshot reads the sums as shares and means.
 func (t *tally) snapshot() Snapshot {
 	return Snapshot{
 		CallRate: t.asked, Calls: t.calls, Expert: t.expert, Format: 1 - t.broken, Cost: t.cost, Reward: t.reward,
-		Accuracy: t.right, AccuracyCall: t.rightCall / t.asked, AccuracyNone: (t.right - t.rightCall) / (1 - t.asked),
+		Accuracy: t.right, AccuracyCall: t.rightCall / t.asked, AccuracyNone: t.rightNone / t.none,
 	}
 }
 
@@ -26,6 +26,9 @@ func (t *tally) count(reach, right, cost float64, calls int, called uint32) {
 	if calls > 0 {
 		t.asked += reach
 		t.rightCall += reach * right
+	} else {
+		t.none += reach
+		t.rightNone += reach * right
 	}
 	for m := range t.expert {
 		if called&(1<<m) != 0 {
