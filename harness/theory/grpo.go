@@ -67,12 +67,13 @@ func (t Training) teaches(group []episode, rewards []float64) bool {
 }
 
 // advantages returns (R - mean)/(sd + 1e-6) of a group of at least two, sd with n-1 (GRPO as VeRL computes it), or
-// R - mean alone.
+// R - mean alone. Equal rewards give exactly 0.
 func advantages(rewards []float64, meanOnly bool) []float64 {
 	var mean, square float64
-	for _, r := range rewards {
-		mean += r / float64(len(rewards))
+	for _, r := range rewards { // differences to one reward, so that equal rewards have the mean without rounding
+		mean += (r - rewards[0]) / float64(len(rewards))
 	}
+	mean += rewards[0]
 	for _, r := range rewards {
 		square += (r - mean) * (r - mean)
 	}
