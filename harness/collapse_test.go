@@ -128,13 +128,22 @@ func TestATableCannotReplay(t *testing.T) {
 	}
 }
 
-// Buckets of a replay are single problems: what is measured by bucket would be that of the first three.
-func TestOnlyControlsReplay(t *testing.T) {
-	r := smallCollapse(t)
-	r.Experiment.Collapse.Setting.Outcomes, r.Experiment.Collapse.Setting.Policy = "replay", "network"
-	_, err := Run(t.Context(), r, Options{Out: t.TempDir()})
-	if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), `collapse.setting.outcomes: "replay" leaves no buckets`) || strings.Contains(err.Error(), "\n") {
-		t.Errorf("error %v", err)
+// Curves and sweep stand beside thresholds of the setting's buckets, and beside nothing that these leave out. Buckets of a replay are single
+// problems: what is measured by bucket would be that of the first three.
+func TestWhatThresholdsLeaveOutIsForControls(t *testing.T) {
+	for knob, set := range map[string]func(*spec.CollapseSetting){
+		"outcomes":    func(s *spec.CollapseSetting) { s.Outcomes, s.Policy = "replay", "network" },
+		"reward":      func(s *spec.CollapseSetting) { s.Reward = "xrouter" },
+		"select":      func(s *spec.CollapseSetting) { s.Select = true },
+		"format_fail": func(s *spec.CollapseSetting) { s.FormatFail = 0.1 },
+		"call_bonus":  func(s *spec.CollapseSetting) { s.CallBonus = 0.1 },
+	} {
+		r := smallCollapse(t)
+		set(&r.Experiment.Collapse.Setting)
+		_, err := Run(t.Context(), r, Options{Out: t.TempDir()})
+		if want := "collapse.setting." + knob + ": thresholds"; !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v, want %q", err, want)
+		}
 	}
 }
 

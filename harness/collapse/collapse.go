@@ -63,11 +63,23 @@ func (c *Study) ids() (ids []string) {
 // costs are prices over the dearest's: the environment has no tokens.
 func (c *Study) costs() []float64 { return routing.Costs(c.experts, "normalised") }
 
-// plan lists every policy and checks it. A replay is measured whole: thresholds, phases and the search for trust regions
-// read buckets, and those of a replay are single problems.
+// plan lists every policy and checks it. Thresholds, phases and the search for trust regions are those of the setting's buckets under the
+// linear reward of well-formed calls, and a replay has single problems for buckets: curves and sweep have nothing that these leave out.
 func (c *Study) plan() error {
-	if c.c.Setting.Outcomes == "replay" {
-		return errors.New("collapse.setting.outcomes: \"replay\" leaves no buckets to measure curves and sweep by; set \"chances\" here and \"replay\" in a control")
+	for _, x := range []struct {
+		knob  string
+		other bool
+		known string
+	}{
+		{"outcomes", c.c.Setting.Outcomes == "replay", "chances"},
+		{"reward", c.c.Setting.Reward != theory.Linear, theory.Linear},
+		{"select", c.c.Setting.Select, "false"},
+		{"format_fail", c.c.Setting.FormatFail > 0, "0"},
+		{"call_bonus", c.c.Setting.CallBonus > 0, "0"},
+	} {
+		if x.other {
+			return fmt.Errorf("collapse.setting.%s: thresholds, which curves and sweep stand beside, are known for %s alone; set that here and the other in a control", x.knob, x.known)
+		}
 	}
 	add := func(to *[]*policyRun, path string, s spec.CollapseSetting, every int, keys []metrics.Key) error {
 		if s.Outcomes == "replay" && s.Policy != "network" {
