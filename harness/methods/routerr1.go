@@ -16,8 +16,8 @@ import (
 // malformed call -1; PPO with a critic.
 //
 // Of its public code are the reward, the limits, the batch, the clips, the bonus for entropy and the price of leaving the
-// cold start. Rates are this network's, the critic's ten times the policy's as there. Alpha is 0 by default there: calls
-// have no price then.
+// cold start. Rates are this network's, the critic's ten times the policy's as there. Left out are the weight decay of 0.01, which does
+// nothing at the source's rates, and the cut of what is sampled to the likeliest 95% (top_p). Alpha is 0 by default there: calls have no price then.
 type routerR1 struct {
 	asksSeveral `yaml:",inline"`
 

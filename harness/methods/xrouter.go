@@ -17,9 +17,13 @@ import (
 // K - min(Lambda*cost, CostMax), a wrong one nothing whatever was spent; GRPO with DAPO's clips, filtered groups and mean
 // over moves.
 //
-// Of its public code are the reward, the limit, the clips, the filter, warm-up and the 64 problems of 8 episodes of its
+// Of its public code are the reward, the clips, the filter, warm-up and the 64 problems of 8 episodes of its
 // guide. Its scripts take 512 of 4. Weight decay is left out: at the source's rate of 1e-6 its 0.1 does nothing, at this
 // network's it would.
+//
+// Its limit of three is another there: it counts generations (sglang_rollout.py), and the calls of the last are not carried out. So two
+// turns may call, each several experts at once, and an answer is handed over after one of them alone. Here three calls come one after
+// the other.
 //
 // Filter: the first of its scripts leaves out groups that agree in the field acc, by name DAPO's correctness. Its reward manager writes the
 // cost-shaped reward there, so groups that are all right and differ in dollars stay. The second script filters nothing.

@@ -22,12 +22,15 @@ import (
 // once.
 //
 // A trajectory ends with a message without tool calls, which is the answer; with select_response, alone in its turn; or
-// without an answer once MaxTurns turns have had tool calls and the next has some again. here: the policy may still
-// write its answer after the last turn of calls, as MaxTurns counts turns with calls alone.
+// without an answer once MaxTurns turns have had tool calls and the next has some again. here: MaxTurns counts turns with
+// calls alone, and the answer may follow. The source (sglang_rollout.py) counts generations, of which the last has to be an answer in text:
+// with its 3 two turns may call, and nothing is handed over after both have called experts.
 //
-// What cannot be carried out is answered by an error message, as a tool's is, and counted in Invalid.
+// What cannot be carried out is answered by an error message, as a tool's is, and counted in Invalid. here: the
+// conversation goes on. The source ends it without an answer where a tool is unknown, where no call has arguments in
+// JSON, and where select_response is not alone.
 type Tools struct {
-	MaxTurns          int  `yaml:"max_turns" in:"[1,1000]"`               // turns with tool calls; source: 3
+	MaxTurns          int  `yaml:"max_turns" in:"[1,1000]"`               // turns with tool calls; source: 3 generations, see above
 	ResponseMaxTokens int  `yaml:"response_max_tokens" in:"[1,10000000]"` // of a message of the policy; source: 8192
 	ExpertMaxTokens   int  `yaml:"expert_max_tokens" in:"[0,10000000]"`   // of an expert's response; 0: the expert's own limit
 	Simple            bool `yaml:"simple"`                                // the response to a first turn with exactly one call is the answer

@@ -22,7 +22,7 @@ const (
 	takeSmall = `{"model_call_name":"call_small"}`
 )
 
-func TestEveryConversationWithToolsEndsAsTheSourcesDoes(t *testing.T) {
+func TestEveryConversationWithToolsEnds(t *testing.T) {
 	text := func(s string) experts.Completion { return says(s)[0] }
 	down := func(experts.ChatRequest) (experts.Completion, error) {
 		return experts.Completion{}, fmt.Errorf("expert small: %w after 6 tries", experts.ErrUnavailable)

@@ -21,7 +21,7 @@ type Environment struct {
 	Buckets []Bucket  // [B]
 	Trust   []float64 // [1+M] how often the router and each expert are right on the whole; nil: of two answers the better stands
 
-	Horizon      int     // H, calls at most; 4 in Router-R1, 3 in xRouter
+	Horizon      int     // H, calls at most; 4 in Router-R1
 	Assimilation float64 // a, 0 to 1
 	Distraction  float64 // delta, 0 to 1
 	FormatFail   float64 // probability that a call is malformed and ends the episode with reward -1

@@ -83,7 +83,7 @@ type scorer struct {
 }
 
 // observe adds the costs of episodes to the window, oldest first, and moves the percentiles. Router-R1 moves them after
-// every episode, and PPO does here; GRPO moves them once a step, after all its costs are in, so that the episodes of a
+// every episode, and PPO does here; GRPO moves them once a batch, after all its costs are in, so that the episodes of a
 // group are compared on one scale.
 func (s *scorer) observe(costs []float64) {
 	if s.Kind != RouterR1 {
