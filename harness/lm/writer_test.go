@@ -192,7 +192,7 @@ func TestAPolicyThatWritesLearnsBoth(t *testing.T) {
 		prob, reward := []float64{0, 0, 0}, []float64{0, 0, 0}
 		prob[2*i], reward[2*i] = 1, 1
 		examples = append(examples, train.Example{ID: say, Row: row, Prob: prob, Weight: 1})
-		prompts = append(prompts, train.Prompt{ID: say, Row: rows[i], Reward: reward, Anchor: []float64{.4, .2, .4}, Cut: -3})
+		prompts = append(prompts, train.Prompt{ID: say, Row: rows[i], Reward: reward, Anchor: []float64{math.Log(.4), math.Log(.2), math.Log(.4)}, Cut: -3})
 	}
 	sft, err := (train.Conduct{}).SFT(ctx, m, examples, spec.SFT{Epochs: 60, Batch: 2, LR: .02}, 1)
 	if err != nil {

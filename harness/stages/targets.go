@@ -4,7 +4,6 @@ package stages
 
 import (
 	"context"
-	"math"
 
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -40,12 +39,9 @@ func (t *Training) Prompts(ctx context.Context, policy policy.Policy, set routin
 	prompts := make([]train.Prompt, len(problems))
 	for i, x := range problems {
 		kappa := routing.StageTwoKappa(x.Kappa, strongest, t.Reward)
-		anchor := routing.LogAnchor(routing.Utility(kappa, set.C, t.Anchor.Alpha), t.Anchor.T)
-		for m := range anchor {
-			anchor[m] = math.Exp(anchor[m])
-		}
 		prompts[i] = train.Prompt{
-			ID: x.Problem.ID, Row: rows[i], Anchor: anchor,
+			ID: x.Problem.ID, Row: rows[i],
+			Anchor: routing.LogAnchor(routing.Utility(kappa, set.C, t.Anchor.Alpha), t.Anchor.T),
 			Reward: routing.ShapedReward(kappa, set.C, t.Targets.Tau, strongest, t.Reward, t.Anchor),
 			Cut:    cutReward(t.Reward),
 		}

@@ -127,6 +127,20 @@ func TestBothRowsShareStageI(t *testing.T) {
 	}
 }
 
+// At a low temperature probabilities of the anchor are too small for a float; how far the policy is from it is a number all the same.
+func TestASharpAnchorIsAFiniteWayOff(t *testing.T) {
+	w := routingtest.Work(5)
+	w.Dir = t.TempDir()
+	r, err := build(t, "entrorouter", "anchor: {t: 0.0001, strength: 1, alpha: 0.6}").Fit(t.Context(), routingtest.Planted(100), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.(*Router).Close()
+	if data, err := os.ReadFile(filepath.Join(w.Dir, "curve.csv")); err != nil || strings.Contains(string(data), "Inf") {
+		t.Errorf("%v\n%s", err, data)
+	}
+}
+
 func TestAblationsReachTargets(t *testing.T) {
 	set := routingtest.Planted(100)
 	for i := range set.SFT {
@@ -191,8 +205,8 @@ func TestAnchorAndRewardKnobsReachTheReward(t *testing.T) {
 	} {
 		reward, anchor := prompts(params)
 		for m := range reward {
-			if math.Abs(anchor[m]-c.anchor[m]) > 1e-9 {
-				t.Errorf("%q: anchor %v, want %v", params, anchor, c.anchor)
+			if math.Abs(math.Exp(anchor[m])-c.anchor[m]) > 1e-9 {
+				t.Errorf("%q: logarithms of the anchor are %v, want those of %v", params, anchor, c.anchor)
 				break
 			}
 			if want := c.task[m] + c.strength*c.t*math.Log(c.anchor[m]); math.Abs(reward[m]-want) > 1e-9 {

@@ -23,7 +23,7 @@ type Prompt struct {
 	ID     string     // names the problem in random streams; unique
 	Row    policy.Row // the text
 	Reward []float64  // [M] shaped reward r(m,x) + beta*log pi_ref(m|x), or that up to a constant of x
-	Anchor []float64  // [M] pi_ref(.|x), for the curve alone; nil: not measured
+	Anchor []float64  // [M] log pi_ref(.|x), for the curve alone; nil: not measured
 	Cut    float64    // reward of a text that was cut before it came to a choice, whatever would have been chosen
 }
 
@@ -150,7 +150,7 @@ func checkGRPO(p policy.Policy, prompts []Prompt, cfg spec.GRPO) (ids []string, 
 			}
 		}
 		if q.Anchor != nil {
-			if err := checkDistribution("anchor", q.Anchor, m); err != nil {
+			if err := checkDistribution("anchor", exps(q.Anchor), m); err != nil {
 				return nil, fmt.Errorf("prompt %q: %w", q.ID, err)
 			}
 		}
@@ -451,7 +451,7 @@ func anchorKL(logProbs []float32, batch []Prompt, copies int) float64 {
 			return math.NaN()
 		}
 		if prob := math.Exp(float64(l)); prob > 0 {
-			kl += prob * (float64(l) - math.Log(p.Anchor[i%m]))
+			kl += prob * (float64(l) - p.Anchor[i%m])
 		}
 	}
 	return kl / float64(len(logProbs)/m)

@@ -73,6 +73,15 @@ func checkDistribution(name string, p []float64, m int) error {
 	return nil
 }
 
+// exps are probabilities of their logarithms.
+func exps(logs []float64) []float64 {
+	p := make([]float64, len(logs))
+	for i, l := range logs {
+		p[i] = math.Exp(l)
+	}
+	return p
+}
+
 // distribution adds to a point what is told from the policy's log-probabilities [n*M] of a batch.
 func (p *Point) distribution(logProbs []float32, m int) {
 	n := len(logProbs) / m

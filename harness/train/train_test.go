@@ -93,7 +93,7 @@ func task(t testing.TB, n int) (p *compact.Policy, examples []Example, prompts [
 		q[expert[i]], reward[expert[i]] = .9, 1
 		id := fmt.Sprintf("p%04d", i)
 		examples = append(examples, Example{ID: id, Row: rows[i], Prob: q, Weight: float64(1 + i%2)})
-		prompts = append(prompts, Prompt{ID: id, Row: rows[i], Reward: reward, Anchor: []float64{.2, .3, .5}})
+		prompts = append(prompts, Prompt{ID: id, Row: rows[i], Reward: reward, Anchor: []float64{math.Log(.2), math.Log(.3), math.Log(.5)}})
 	}
 	return p, examples, prompts, rows[n:], expert[n:]
 }
@@ -240,7 +240,7 @@ func TestCurveNumbersAreThoseOfTheBatch(t *testing.T) {
 			share[k] += v / 40
 			reward += v * prompts[i].Reward[k] / 40
 			entropy -= v * math.Log(v) / 40
-			kl += v * math.Log(v/prompts[i].Anchor[k]) / 40
+			kl += v * (math.Log(v) - prompts[i].Anchor[k]) / 40
 		}
 	}
 	cfg := grpoConfig
@@ -378,7 +378,7 @@ func TestFaultsAreNamed(t *testing.T) {
 		{"a dual clip inside the clip", grpo(func(c *spec.GRPO, _ []Prompt) { c.DualClip = 1 }), "dual_clip 1 must be above 1"},
 		{"a reward too few", grpo(func(_ *spec.GRPO, q []Prompt) { q[3].Reward = q[3].Reward[:2] }), `prompt "p0003": 2 rewards for 3 experts`},
 		{"a reward that is no number", grpo(func(_ *spec.GRPO, q []Prompt) { q[3].Reward = []float64{0, math.NaN(), 0} }), "reward NaN"},
-		{"an anchor that is none", grpo(func(_ *spec.GRPO, q []Prompt) { q[3].Anchor = []float64{1, 1, 1} }), `prompt "p0003": anchor`},
+		{"an anchor that is none", grpo(func(_ *spec.GRPO, q []Prompt) { q[3].Anchor = []float64{0, 0, 0} }), `prompt "p0003": anchor`},
 		{"no prompts", func() error { _, err := (Conduct{}).GRPO(context.Background(), m, nil, grpoConfig, 1); return err }, "grpo: no prompt"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

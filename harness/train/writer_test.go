@@ -104,7 +104,7 @@ func TestAPolicyThatWritesTrainsLikeAnyOther(t *testing.T) {
 		reward, prob := []float64{0, 0}, []float64{0, 0}
 		reward[right], prob[right] = 1, 1
 		id := fmt.Sprint(i)
-		prompts = append(prompts, Prompt{ID: id, Row: row, Reward: reward, Anchor: []float64{.5, .5}})
+		prompts = append(prompts, Prompt{ID: id, Row: row, Reward: reward, Anchor: []float64{math.Log(.5), math.Log(.5)}})
 		row.Written = []int32{int32(right)} // its rationale
 		examples = append(examples, Example{ID: id, Row: row, Prob: prob, Weight: 1})
 	}
