@@ -51,7 +51,8 @@ func parse(text string) action {
 	return best
 }
 
-// splitSearch takes a search apart, or says why it cannot be one.
+// splitSearch takes a search apart, or says why it cannot be one. here: all behind the first colon is the question, of which the source sends
+// what stands before a second colon. Either way a second one is a fault of the format.
 func splitSearch(content string) (name, question string, reason Reason) {
 	if copied(content) {
 		return "", "", Placeholder
