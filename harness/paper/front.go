@@ -54,18 +54,18 @@ func (o *Orderings) frontMargins(findings []Finding, rows []Row) string {
 			if i := slices.IndexFunc(findings, func(f Finding) bool { return f.ID == id && f.Margin > 0 }); i >= 0 {
 				printed = append(printed, findings[i].Printed+" "+within(findings[i].Margin))
 				if findings[i].Seen {
-					seen = ", chosen after a table of verdicts had been seen"
+					seen = "We chose these margins after seeing a table of verdicts. "
 				}
 			}
 			if i := slices.IndexFunc(rows, func(r Row) bool { return r.Ordering.ID == id && r.Ordering.Margin > 0 }); i >= 0 {
-				stays = "; what stays where it is, " + within(rows[i].Ordering.Margin)
+				stays = "What stays where it is does so " + within(rows[i].Ordering.Margin) + ". "
 			}
 		}
 	}
 	if printed == nil {
 		return ""
 	}
-	return "A number that the paper prints is confirmed if our whole interval lies within a margin of ours" + seen + ": " + strings.Join(printed, ", ") + stays + ". "
+	return "A number that the paper prints is confirmed if our whole interval lies within a margin around it: " + strings.Join(printed, ", ") + ". " + stays + seen
 }
 
 // frontPaper is a line on the paper's own tables, with the number that they give if it is about one, or else of how many parts it is so.

@@ -241,13 +241,13 @@ func TestTheFrontPageSaysItsMargins(t *testing.T) {
 		}
 		return strings.Join(s.Notes, "\n")
 	}
-	const about = "our whole interval lies within a margin of ours: 80.0 within 5 points"
+	const about = "our whole interval lies within a margin around it: 80.0 within 5 points. "
 	number, stays := []string{"says: one number,", "says: one number, front: one,"}, []string{"says: it stays,", "says: it stays, front: it stays,"}
 	for _, c := range []struct {
 		front []string
 		want  string
-	}{{number, about + ". "}, {append(number, stays...), about + "; what stays where it is, within 1 point. "},
-		{append(number, "margin: 5,", "margin: 5, seen: true,"), strings.Replace(about, "of ours", "of ours, chosen after a table of verdicts had been seen", 1) + ". "}} {
+	}{{number, about}, {append(number, stays...), about + "What stays where it is does so within 1 point. "},
+		{append(number, "margin: 5,", "margin: 5, seen: true,"), about + "We chose these margins after seeing a table of verdicts. "}} {
 		if got := notes(c.front...); !strings.Contains(got, c.want) {
 			t.Errorf("%q lacks %q", got, c.want)
 		}

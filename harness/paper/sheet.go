@@ -252,7 +252,7 @@ func (o *Orderings) Short(rows []Row) *report.Sheet {
 		Name:    "verdicts-short",
 		Caption: "Every ordering that the paper states, in words. Numbers, intervals and reasons: verdicts.md.",
 		Notes: []string{
-			"Simulated: the ensemble of pools, or else the larger set, the sizes of the paper or the small environment. At equal cost: whether the row that is to be above lies, at its own cost, above the best coin between the other, at any setting of its knob, and the fixed experts. level: the same to the last digit, as of two routers that decide alike.",
+			"Simulated: the ensemble of pools, or else the larger set, the sizes of the paper or the small environment. At equal cost: whether the row that should lead is more accurate than the best coin flip that costs as much, between the fixed experts and the other row at any setting of its knob. level: the same to the last digit, as of two routers that decide alike.",
 			"untestable here: without a language model; assumed: follows from a stated parameter of the simulation; what our rows show is in brackets.",
 			"Left after Holm and FDR: of the row's verdicts on all scales that confirm or refute, how many survive that many verdicts are given at once, adjusted within a section and scale, and over all. How: verdicts.md.",
 			"Real outcomes and language models: " + yes + " confirmed, " + no + " refuted, = inconclusive since level, " + open + " inconclusive, in brackets where it is untestable here.",

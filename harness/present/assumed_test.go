@@ -71,7 +71,7 @@ func TestAssumptionsAreNamedWithTheirValues(t *testing.T) {
 		toy.Row(t, "routerr1", "r0", "{assimilation: 0}"), toy.Row(t, "routerr1", "r15", "{assimilation: 0.15, distraction: 0.2, cold_start: 0.7}"), toy.Row(t, "xrouter", "x", "{assimilation: 0, cold_start: 0.7}"))
 	for _, want := range []string{
 		"whose probability reaches tau = 0.8, else", "The skill is assumed: 0.4 (low), 1 (high).",
-		"a = 0 (r0; x), 0.15 (r15);", "does not use, 0.05 (r0; x), 0.2 (r15);", "reinforcement learning, 0.9 (r0), 0.7 (r15; x).",
+		"a = 0 (r0; x), 0.15 (r15);", "its own pass rate, 0.05 (r0; x), 0.2 (r15);", "reinforcement learning, 0.9 (r0), 0.7 (r15; x).",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

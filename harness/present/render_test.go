@@ -31,12 +31,12 @@ func TestNotesSayWhichRowsHaveALimitAndWhichWereChosenBefore(t *testing.T) {
 	}
 	result := &Run{Spec: r, Measurements: &metrics.Set{}}
 	folds := func() string { return said(t, "folds notes", result.inPool(r.Pools[0], metrics.BothStrata)) }
-	if got, want := folds(), "Rows with a knob spend without limit at their own operating point, but for Nearest neighbours, guarded (the cheapest expert that neighbours do not prove worse by 1.64 standard errors); RouteLLM (the strongest expert answers a share of the training questions); RouteLLM, ties to the cheaper (the strongest expert answers a share of the training questions); RouteLLM, SW ranking (the strongest expert answers a share of the training questions); FORC (the cheapest expert above a predicted pass rate); FORC, cost strategy (a share of the strongest expert's dollars); their curve says more."; !strings.Contains(got, want) {
+	if got, want := folds(), "At its own operating point a row with a knob may spend any amount: compare their curves instead. Limited there: Nearest neighbours, guarded (the cheapest expert that neighbours do not prove worse by 1.64 standard errors); RouteLLM (the strongest expert answers a share of the training questions); RouteLLM, ties to the cheaper (the strongest expert answers a share of the training questions); RouteLLM, SW ranking (the strongest expert answers a share of the training questions); FORC (the cheapest expert above a predicted pass rate); FORC, cost strategy (a share of the strongest expert's dollars)."; !strings.Contains(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	result.Measurements.Measurements = append(result.Measurements.Measurements, metrics.Measurement{Name: "Route",
 		Keys: metrics.Keys("pool", "p", "method", "entrorouter"), Values: []metrics.Value{{Number: 1, Unit: units.MeanGain}}})
-	if got, want := folds(), "dollars), and trained policies stand where training put them; their curve says more."; !strings.Contains(got, want) {
+	if got, want := folds(), "may spend any amount, and a trained policy spends what training led it to: compare their curves instead. Limited there: Nearest"; !strings.Contains(got, want) {
 		t.Errorf("with a curve: got %q, want %q", got, want)
 	}
 	result.Measurements = &metrics.Set{}
@@ -47,7 +47,7 @@ func TestNotesSayWhichRowsHaveALimitAndWhichWereChosenBefore(t *testing.T) {
 	if err := r.Experiment.Methods[1].Params.Encode(map[string]string{"strategy": "greedy"}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := folds(), "Rows with a knob spend without limit at their own operating point; their curve says more."; !strings.Contains(got, want) {
+	if got, want := folds(), "may spend any amount: compare their curves instead. ±"; !strings.Contains(got, want) {
 		t.Errorf("without limits: got %q, want %q", got, want)
 	}
 	if got := folds(); strings.Contains(got, "earlier study") {

@@ -209,7 +209,7 @@ func (t *Table) legend(mark string) (notes []string) {
 	case slices.ContainsFunc(t.best(), func(row []bool) bool { return slices.Contains(row, true) }):
 		notes = append(notes, mark+": above every other row at equal cost, by the whole interval of its lead over the best of them.")
 	case slices.ContainsFunc(t.Rows, led):
-		notes = append(notes, "No row is above every other at equal cost by the whole interval of its lead, so none is marked.")
+		notes = append(notes, "No row leads every other at equal cost with its whole interval above 0, so none is marked.")
 	}
 	if slices.ContainsFunc(t.Rows, func(r Row) bool { return r.Reference }) {
 		notes = append(notes, "† a yardstick or an assumption, left out of the comparison with others.")

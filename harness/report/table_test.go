@@ -194,7 +194,7 @@ func row(x float64, reference bool) Row {
 func TestWhatIsSetInBold(t *testing.T) {
 	const (
 		marked = "Bold: above every other row at equal cost, by the whole interval of its lead over the best of them."
-		none   = "No row is above every other at equal cost by the whole interval of its lead, so none is marked."
+		none   = "No row leads every other at equal cost with its whole interval above 0, so none is marked."
 		dagger = "† a yardstick or an assumption, left out of the comparison with others."
 	)
 	unbounded := led(1, 2, false)
