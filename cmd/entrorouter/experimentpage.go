@@ -201,7 +201,8 @@ func drawnIn(folder, title string, outputs []spec.Output) (all []drawnAs, err er
 	return all, nil
 }
 
-// apart is what a caption says beyond the title of its experiment and whose answers are scored: the first sentence of that, or the title.
+// apart is what a caption says beyond the title of its experiment and whose answers are scored: the beginning of the first sentence of
+// that, or the title.
 func apart(caption, title string) string {
 	caption = strings.TrimSpace(strings.TrimPrefix(strings.TrimPrefix(caption, title), ":"))
 	for _, said := range strings.Split(strings.TrimPrefix(caption, "."), ". ") {
@@ -209,6 +210,7 @@ func apart(caption, title string) string {
 		if of, _, _ := strings.Cut(said, " "); said == "" || of == "Simulated" || of == "Recorded" || of == "There" {
 			continue
 		}
+		said, _, _ = strings.Cut(said, ";")
 		return upperFirst(said)
 	}
 	return title
