@@ -2,12 +2,15 @@
 package compact
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 
+	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/layers"
@@ -218,19 +221,29 @@ func (c *Policy) Sizes() []int {
 // Inputs implements Policy: one dense tensor [size,V].
 func (c *Policy) Inputs(rows []policy.Row, size int) ([]*tensors.Tensor, error) {
 	v := c.width()
-	x := make([]float32, size*v)
+	x := tensors.FromShape(shapes.Make(dtypes.Float32, size, v)) // zeros
+	var fault error
+	err := tensors.MutableFlatData(x, func(x []float32) { fault = scatter(rows, x, v) })
+	if err = cmp.Or(err, fault); err != nil {
+		return nil, errors.Join(err, x.FinalizeAll())
+	}
+	return []*tensors.Tensor{x}, nil
+}
+
+// scatter writes the features of rows to where they are in a dense block of width v.
+func scatter(rows []policy.Row, x []float32, v int) error {
 	for i, row := range rows {
 		if len(row.IDs) != len(row.Values) {
-			return nil, fmt.Errorf("compact policy: row %d has %d ids and %d values; encode texts with this policy", i, len(row.IDs), len(row.Values))
+			return fmt.Errorf("compact policy: row %d has %d ids and %d values; encode texts with this policy", i, len(row.IDs), len(row.Values))
 		}
 		for k, id := range row.IDs {
 			if id < 0 || int(id) >= v {
-				return nil, fmt.Errorf("compact policy: row %d has feature %d of %d; encode texts with this policy", i, id, v)
+				return fmt.Errorf("compact policy: row %d has feature %d of %d; encode texts with this policy", i, id, v)
 			}
 			x[i*v+int(id)] = row.Values[k]
 		}
 	}
-	return []*tensors.Tensor{tensors.FromFlatDataAndDimensions(x, size, v)}, nil
+	return nil
 }
 
 // Forward implements Policy: logits = head(dropout(tanh(hidden(x)))), added to those that it starts from.

@@ -208,7 +208,7 @@ func TestADamagedCheckpointIsRefused(t *testing.T) {
 		{"weights changed", edit(policy.WeightsFile, "F32", "F16"), "damaged or of two checkpoints"},
 		{"a later format", edit(policy.ConfigFile, `"format": 1`, `"format": 2`), "format 2; this program reads format 1"},
 		{"another policy", edit(policy.ConfigFile, `"policy": "compact"`, `"policy": "giant"`), `unknown policy "giant"; known: compact`},
-		{"other features", edit(policy.ConfigFile, `"features": 1`, `"features": 9`), "features of version 9"},
+		{"other features", edit(policy.ConfigFile, fmt.Sprintf(`"features": %d`, features.Version), `"features": 9`), "features of version 9"},
 		{"an unknown key", edit(policy.ConfigFile, `"format"`, `"fromat"`), `unknown field "fromat"`},
 		{"a mean too few", edit(policy.ConfigFile, `"mean": [`, `"mean": [0,`), "means and"},
 		{"another width", edit(policy.ConfigFile, `"hidden": 5`, `"hidden": 6`), `weight "hidden.weight" has shape`},
