@@ -16,7 +16,7 @@ type extraction struct {
 	reason string
 	rule   string   // why there is none, if that needs saying
 	prose  string   // running text, which may give an answer in words as well
-	other  string   // a second reading of text: 70 for "So it is 70!"
+	other  string   // a second reading: 70 for "So it is 70!", or the whole of a short response
 	in     *context // where in running text it stands; nil for a box
 	rest   string   // the text that it starts, if it was announced and the text does not take it back
 
@@ -86,7 +86,28 @@ func extract(response string) extraction {
 	} else if t := strings.TrimSuffix(found.text, "!"); t != found.text && formula.SentenceOfWords(lastSentence(response)) {
 		found.other = t
 	}
-	return found
+	return found.alone(formula.Trim(response))
+}
+
+// alone reads a short response that is nothing but an answer as a whole: what was found in it may be a part.
+func (e extraction) alone(response string) extraction {
+	if len(response) > formula.MaxBareResponse || strings.IndexByte(response, '\n') >= 0 || response == e.text {
+		return e
+	}
+	nodes, err := decide.Read(response, &formula.Budget{Left: formula.MaxSteps})
+	var q formula.Qualification
+	switch {
+	case errors.As(err, &q):
+		if e.flaw == "" && e.text != "" && strings.HasPrefix(response, e.text) {
+			e.flaw = q
+		}
+	case err != nil || nodes[0].Kind == formula.KindText:
+	case e.text == "" || formula.Bound(nodes[0]):
+		return extraction{text: response}
+	case e.other == "":
+		e.other = response
+	}
+	return e
 }
 
 // taken reports whether the words of a sentence make another value of the one in it, wherever it stands: "the square root

@@ -330,6 +330,12 @@ func extended(value, after string) (text string, used int) {
 		return value, 0
 	}
 	end := 0
+	if formula.Digit(value[len(value)-1]) {
+		if end = formula.AndPart(line); end > 0 { // 6 and a half
+			value += line[:end]
+			text, used = value, end
+		}
+	}
 	var words []string
 	for len(words) < 4 {
 		i := end
@@ -348,6 +354,7 @@ func extended(value, after string) (text string, used int) {
 		n := len(words)
 		_, counted := formula.Worth(formula.Number(2), words[max(0, n-1):])
 		_, measured := formula.MeasureOf(strings.Join(words, " "))
+		measured = measured || n == 1 && formula.Radians(words[0])
 		if n > 1 && !measured && len(words[n-1]) > 1 {
 			_, measured = formula.MeasureOf(strings.Join(words[1:], " "))
 		}
@@ -464,7 +471,7 @@ func (p passage) counts(j int) bool {
 				return false
 			}
 		}
-		if before := p.text[:p.statements[k].from]; valued(p.statements[k].text) && existential(before) {
+		if before := p.text[:p.statements[k].from]; valued(p.statements[k].text) && (existential(before) || needed(before) && purposed(words)) {
 			return true
 		}
 	}
@@ -486,6 +493,31 @@ func existential(before string) bool {
 	case "are", "is", "exist", "exists", "were", "was":
 		before = strings.TrimRight(before, " \n\t")
 		return lastWord(before[:len(before)-len(w)]) == "there"
+	}
+	return false
+}
+
+// needed reports whether what follows a text is needed, or stands at its start: "you need 12 boxes to hold 48 eggs".
+func needed(before string) bool {
+	w := lastWord(before)
+	for fillers[w] && w != "" {
+		before = strings.TrimRight(before, " \n\t")
+		before = before[:len(before)-len(w)]
+		w = lastWord(before)
+	}
+	switch w {
+	case "need", "needs", "require", "requires", "take", "takes":
+		return true
+	}
+	return strings.Trim(before, " \n\t$*") == ""
+}
+
+// purposed reports whether the words behind a value name what it counts, and then the purpose: boxes to hold.
+func purposed(words []string) bool {
+	for i, w := range words {
+		if w == "to" || w == "for" {
+			return i > 0 && i < 4
+		}
 	}
 	return false
 }

@@ -81,6 +81,9 @@ func signed(before, number string) string {
 	t := strings.TrimRight(before, " $")
 	for _, w := range []string{"negative", "minus"} {
 		if rest := strings.TrimRight(strings.TrimSuffix(t, w), " "); strings.HasSuffix(t, w) && formula.Digit(number[0]) && strings.Trim(number, "0123456789.,/") == "" && (rest == "" || !formula.Digit(rest[len(rest)-1])) {
+			if lastWord(rest) == "or" && lastWord(strings.TrimSuffix(rest, "or")) == "plus" {
+				return `\pm ` + number
+			}
 			return "-" + number
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // Version is part of the key under which verdicts are stored: it changes whenever any verdict may change.
-const Version = "17"
+const Version = "18"
 
 // Reason codes: why a verdict is what it is, for counting.
 const (
@@ -77,7 +77,7 @@ func (k Key) Grade(response string) Verdict {
 		return Verdict{Outcome: OutcomeDifferent, Reason: ReasonDifferent, Rule: found.flaw.Error(), Extracted: found.text, Gold: anyOf(k.Gold), Answer: found.text}
 	}
 	v := k.decide(found.text, found.in)
-	if v.Outcome == OutcomeDifferent && found.other != "" {
+	if v.Outcome != OutcomeEqual && found.other != "" {
 		if w := k.decide(found.other, found.in); w.Outcome == OutcomeEqual {
 			return w
 		}

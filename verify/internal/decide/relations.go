@@ -383,6 +383,9 @@ func (c *Comparer) twoRelations(a, b *formula.Node) Result {
 			return r
 		}
 	}
+	if (formula.Bound(a) || formula.Bound(b)) && len(a.Ops) == 1 && slices.Equal(a.Ops, b.Ops) && (a.Args[1].Kind == formula.KindQuantity || b.Args[1].Kind == formula.KindQuantity) && a.Args[0].Kind == formula.KindSymbol && b.Args[0].Kind == formula.KindSymbol {
+		return c.compare(a.Args[1], b.Args[1]) // at least 5 cm
+	}
 	_, okA := c.region(a)
 	_, okB := c.region(b)
 	if okA && okB {

@@ -26,6 +26,9 @@ func Parse(s string, steps *Budget, run series) ([]*Node, error) {
 	if n := except(s, steps, run); n != nil {
 		return []*Node{n}, nil
 	}
+	if n := quantified(s, steps, run); n != nil {
+		return []*Node{n}, nil
+	}
 	var readings []*Node
 	if text, short := worded(s, spoken); text {
 		readings = append(readings, &Node{Kind: KindText, Name: spoken, Args: listed(UnwrapText(s))})

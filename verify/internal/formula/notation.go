@@ -17,9 +17,6 @@ var (
 	negativeWord  = regexp.MustCompile(`^(?:negative|minus) (\d[\d.,/]*)$`)
 	membership    = regexp.MustCompile(`[\s,;~]*\(\s*([a-z])\s*\\in\s*(\\(?:mathbb|Bbb)\s*\{?[ZN]\}?(?:[\^_]\{?[+*>0-9]+\}?)?)\s*\)$`)
 	currencyFirst = regexp.MustCompile(`^(-?)(?:USD|US\s*\\dollar|US\\\$|US\$|Rs\.?|INR|EUR|GBP)\s*(\d.*)$`)
-	comparatives  = strings.NewReplacer("is greater than or equal to", `\ge`, "greater than or equal to", `\ge`, "is less than or equal to", `\le`, "less than or equal to", `\le`,
-		"is strictly greater than", ">", "is strictly less than", "<", "is greater than", ">", "is less than", "<", "is more than", ">", "is at least", `\ge`, "is at most", `\le`,
-		"greater than", ">", "less than", "<", "at least", `\ge`, "at most", `\le`)
 )
 
 // notation rewrites spellings that the lexer does not know.
@@ -62,33 +59,6 @@ func notation(s string) string {
 	}
 	if hour, ok := strings.CutSuffix(s, "o'clock"); ok && len(s) < 20 {
 		s = strings.TrimSpace(hour)
-	}
-	return compared(s)
-}
-
-// compared reads "all real numbers greater than 1" and "x is at most 3" as inequalities.
-func compared(s string) string {
-	if len(s) > 256 || !strings.Contains(s, " than ") && !strings.Contains(s, "is at ") && !strings.Contains(s, "all") {
-		return s
-	}
-	plainly := strings.Join(strings.Fields(UnwrapText(s)), " ")
-	lower := Lowered(plainly)
-	for _, head := range []string{"all real numbers x such that ", "all real numbers x with ", "all real numbers ", "all real values ", "all real x ", "all values of x ", "all numbers ", "all x such that ", "all x ", "all "} {
-		if !strings.HasPrefix(lower, head) {
-			continue
-		}
-		rest := comparatives.Replace(strings.TrimSpace(plainly[len(head):]))
-		if rest != "" && (strings.ContainsAny(rest[:1], "<>") || strings.HasPrefix(rest, `\ge`) || strings.HasPrefix(rest, `\le`)) {
-			return rest
-		}
-		if strings.HasPrefix(head, "all ") && strings.ContainsAny(rest, "<>") && len(rest) > 2 && Letter(rest[0]) && !Letter(rest[1]) {
-			return rest
-		}
-	}
-	if len(plainly) > 3 && Letter(plainly[0]) && plainly[1] == ' ' && strings.HasPrefix(plainly[2:], "is ") {
-		if t := comparatives.Replace(plainly); t != plainly {
-			return t
-		}
 	}
 	return s
 }

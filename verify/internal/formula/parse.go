@@ -236,6 +236,17 @@ func (p *parser) list() *Node {
 			}
 			break
 		}
+		if op := comparatives[strings.ToLower(p.peek().text)]; sep == "or" && op != "" && elements == nil && wordy(p.peek()) { // 5 or more
+			p.at++
+			if !ScalarLike(first) && first.Kind != KindQuantity {
+				panic(failing.With(ErrSyntax))
+			}
+			if t := p.peek(); t.kind == tokenText || p.noun(t) {
+				first = p.units(first)
+			}
+			first = &Node{Kind: KindRelation, Args: []*Node{Symbol(Unnamed), first}, Ops: []string{op + "="}}
+			continue
+		}
 		if name == "" || name == "," {
 			name = sep
 		} else if sep != "," && sep != name {
@@ -346,6 +357,10 @@ func (p *parser) relator() string {
 	case tokenText, tokenWord:
 		switch strings.ToLower(t.text) {
 		case "is", "equals":
+			if op, n := p.comparison(1); n > 0 { // x is at least 5
+				p.at += 1 + n
+				return op
+			}
 			if t.kind == tokenWord && !wordy(p.ahead(1)) {
 				return ""
 			}
@@ -359,6 +374,24 @@ func (p *parser) relator() string {
 		}
 	}
 	return ""
+}
+
+// Bound reports whether n is an inequality that does not say of what, as "at least 5".
+func Bound(n *Node) bool {
+	return n.Kind == KindRelation && n.Args[0].Kind == KindSymbol && n.Args[0].Name == Unnamed
+}
+
+// comparison reads an inequality in words that starts so many tokens ahead.
+func (p *parser) comparison(ahead int) (op string, n int) {
+	if !wordy(p.ahead(ahead)) {
+		return "", 0
+	}
+	return comparison(func(i int) string {
+		if t := p.ahead(ahead + i); wordy(t) {
+			return strings.ToLower(t.text)
+		}
+		return ""
+	})
 }
 
 // Unnamed is the variable of a relation that was written without one.
@@ -379,11 +412,15 @@ func (p *parser) relation() *Node {
 		p.condition(body)
 		return d
 	}
-	if op := p.relator(); op != "" && op != "=" && op != "~" { // "< 5": what is compared goes without saying
+	op, n := p.comparison(0)
+	if p.at += n; n == 0 {
+		op = p.relator()
+	}
+	if op != "" && op != "=" && op != "~" { // "< 5" and "at least 5": what is compared goes without saying
 		return &Node{Kind: KindRelation, Args: []*Node{Symbol(Unnamed), p.expression()}, Ops: []string{op}}
 	}
 	first := p.expression()
-	op := p.relator()
+	op = p.relator()
 	if op == "" {
 		p.condition(first)
 		return first
@@ -440,6 +477,9 @@ func (p *parser) condition(value *Node) {
 	case "because", "since":
 		p.at = len(p.tokens)
 	case "for", "where", "with", "when":
+		if w == "with" && slices.ContainsFunc(p.tokens[p.at:], func(t token) bool { return strings.EqualFold(t.text, "remainder") }) {
+			p.flaw = Altered
+		}
 		universal := w == "for" && wordy(p.ahead(1)) && slices.Contains([]string{"all", "any", "every", "each"}, strings.ToLower(p.ahead(1).text))
 		if w != "where" && w != "with" && !universal && len(Variables(value)) == 0 {
 			p.flaw = Conditional

@@ -20,6 +20,9 @@ func (p *parser) sum() *Node {
 		switch {
 		case t.mark('+') || t.mark('-'):
 			sign = t.text
+		case wordy(t) && strings.EqualFold(t.text, "plus") && p.ahead(1).text == "or" && strings.EqualFold(p.ahead(2).text, "minus"):
+			p.at += 2
+			sign = "pm"
 		case wordy(t) && strings.EqualFold(t.text, "plus") && first != nil:
 			sign = "+"
 		case wordy(t) && strings.EqualFold(t.text, "minus") && first != nil:
@@ -192,6 +195,13 @@ func (p *parser) term() *Node {
 				panic(failing.With(ErrSyntax))
 			}
 			return quantity(flush(), "mod "+m.String())
+		case factors == nil && divisions == 0 && wordy(t) && t.text == "and" && left.Kind == KindNumber && wordy(p.ahead(1)): // 6 and a half
+			part, n := andPart(strings.ToLower(p.ahead(1).text), strings.ToLower(p.ahead(2).text))
+			if part == nil {
+				return left
+			}
+			p.at += n
+			left = Apply(KindAdd, left, part)
 		case left.Kind == KindQuantity && factors == nil && wordy(t) && t.text == "and" && p.ahead(1).kind == tokenNumber: // 2 hours and 30 minutes
 			save := p.at
 			p.at++

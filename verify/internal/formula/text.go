@@ -342,10 +342,22 @@ func phrase(w string) *Node {
 	case w == "infinity" || w == "inf" || w == "infinite" || unending(w):
 		return Constant("infinity")
 	}
+	words := strings.Fields(w)
+	op, n := comparison(func(i int) string {
+		if i < len(words) {
+			return words[i]
+		}
+		return ""
+	})
+	w = strings.Join(words[n:], " ")
+	value := portion(w)
 	if v, ok := counted(w); ok {
-		return Number(v)
+		value = Number(v)
 	}
-	return portion(w)
+	if n == 0 || value == nil {
+		return value
+	}
+	return &Node{Kind: KindRelation, Args: []*Node{Symbol(Unnamed), value}, Ops: []string{op}} // at least five
 }
 
 // unending reports whether normal words say that there are infinitely many of something.
@@ -383,6 +395,33 @@ func portion(w string) *Node {
 		return nil
 	}
 	return Rational(big.NewRat(v, d))
+}
+
+// andPart reads the fraction of "6 and a half", whose words behind "and" are given, and how many tokens it takes with "and";
+// nil if it is none.
+func andPart(first, second string) (part *Node, tokens int) {
+	if first == "half" {
+		return portion(first), 2
+	}
+	if articles[first] {
+		first = "one"
+	}
+	return portion(first + " " + second), 3
+}
+
+// AndPart returns how many bytes at the start of the text after a number make "and a half" of it, 0 for none.
+func AndPart(after string) int {
+	words := strings.Fields(after[:min(len(after), 40)])
+	if len(words) < 3 && !(len(words) == 2 && words[1] == "half") || words[0] != "and" || !strings.HasPrefix(after, " and ") {
+		return 0
+	}
+	words = append(words, "")
+	part, n := andPart(words[1], strings.TrimRight(words[2], ".,;:!?)"))
+	if part == nil {
+		return 0
+	}
+	last := strings.TrimRight(words[n-1], ".,;:!?)")
+	return strings.Index(after, " "+last) + 1 + len(last)
 }
 
 // counted reads an English numeral: twenty-five, three hundred and seven, two thousand, one dozen.
@@ -438,6 +477,34 @@ func except(s string, steps *Budget, run series) *Node {
 			n = Apply(KindSet, n)
 		}
 		return Apply(KindMinus, &Node{Kind: KindNamedSet, Name: "R"}, n)
+	}
+	return nil
+}
+
+// quantified reads "all real numbers greater than 1" and "x is less than y" as inequalities; nil if s is anything else.
+func quantified(s string, steps *Budget, run series) *Node {
+	if len(s) > 256 || !strings.Contains(s, "all") && !strings.Contains(s, "All") && !strings.Contains(s, " is ") {
+		return nil
+	}
+	inequality := func(n *Node) bool { return n.Kind == KindRelation && strings.ContainsAny(n.Ops[0], "<>") }
+	if t := strings.TrimPrefix(s, `\text{`); t != s {
+		s = strings.Replace(t, "}", "", 1)
+	}
+	if len(s) > 4 && Letter(s[0]) && strings.HasPrefix(s[1:], " is ") {
+		if tokens, _, err := lex(s, true); err == nil {
+			if n, err := formula(tokens, steps, run); err == nil && inequality(n) {
+				return n
+			}
+		}
+		return nil
+	}
+	lower := Lowered(s)
+	for _, head := range []string{"all real numbers x such that ", "all real numbers x with ", "all real numbers ", "all real values ", "all real x ", "all values of x ", "all numbers ", "all x such that ", "all x ", "all "} {
+		if strings.HasPrefix(lower, head) {
+			if n, err := Parse(s[len(head):], steps, run); err == nil && inequality(n[0]) {
+				return n[0]
+			}
+		}
 	}
 	return nil
 }

@@ -80,10 +80,10 @@ done:
 	}
 	if q := Qualifies(words[used:]); q != "" && !value.Has(wordlike) {
 		p.flaw = q
-		return nil
+		panic(failing.With(q))
 	}
 	if Literal(value) != nil && !counts(value, words[used:]) {
-		return nil
+		panic(failing.With(ErrSyntax)) // 101 base 2
 	}
 	name := strings.Join(words[used:], " ")
 	if angular(words[used]) {
@@ -257,10 +257,16 @@ func (p *parser) meridiem() string {
 	return ""
 }
 
+// Radians reports whether a word is the unit of angles that is none.
+func Radians(word string) bool {
+	w := strings.ToLower(word)
+	return w == "rad" || w == "radian" || w == "radians"
+}
+
 // Split separates a value from its unit. Radians are none.
 func Split(n *Node) (*Node, string) {
 	if n.Kind == KindQuantity {
-		if w := strings.ToLower(n.Name); w == "rad" || w == "radian" || w == "radians" {
+		if Radians(n.Name) {
 			return n.Args[0], ""
 		}
 		return n.Args[0], n.Name

@@ -127,6 +127,37 @@ func Precedes(word string) Qualification {
 	return ""
 }
 
+// comparatives are the words of inequalities before "than", and behind "or": 5 or more.
+var comparatives = map[string]string{"more": ">", "greater": ">", "larger": ">", "bigger": ">", "higher": ">", "less": "<", "fewer": "<", "smaller": "<", "lower": "<"}
+
+// comparison reads an inequality in words: at least, no more than, greater than or equal to. word returns the words in
+// lower case, empty behind the last one. n is how many words it takes, 0 if there is none.
+func comparison(word func(int) string) (op string, n int) {
+	first := word(0)
+	if first == "at" {
+		op = map[string]string{"least": ">=", "most": "<="}[word(1)]
+		n = 2
+	} else {
+		if first == "no" || first == "not" || first == "strictly" {
+			n = 1
+		}
+		if op = comparatives[word(n)]; word(n+1) != "than" {
+			op = ""
+		}
+		n += 2
+		switch {
+		case first == "no" || first == "not":
+			op = map[string]string{">": "<=", "<": ">="}[op]
+		case op != "" && word(n) == "or" && word(n+1) == "equal" && word(n+2) == "to":
+			op, n = op+"=", n+3
+		}
+	}
+	if op == "" {
+		return "", 0
+	}
+	return op, n
+}
+
 // powers of ten and other numbers that stand after a number as its unit.
 var multiples = map[string]int64{
 	"hundred": 100, "thousand": 1e3, "million": 1e6, "millions": 1e6, "billion": 1e9, "billions": 1e9, "trillion": 1e12, "trillions": 1e12,
