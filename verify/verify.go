@@ -298,8 +298,11 @@ func (k Key) one(gold, answer string, steps *formula.Budget, said bool, in *cont
 }
 
 // unitOfGold reads a ground truth such as "5 m" and "9.8 m/s^2" as a number with a unit of one letter: nil if no gap sets
-// the letter off, or if the question has a variable of that name.
+// the letter off, or if the question has a variable of that name. Ohms need no gap.
 func (k Key) unitOfGold(gold string) *formula.Node {
+	if strings.HasSuffix(gold, `\Omega`) || strings.HasSuffix(gold, "Ω") || strings.HasSuffix(gold, "Ω") {
+		return formula.UnitReading(gold)
+	}
 	number := strings.TrimLeft(gold, "-0123456789.,")
 	unit := strings.TrimLeft(number, `\ ,;~`)
 	if unit == number || unit == "" || !formula.Letter(unit[0]) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // measure is a unit: what it measures, as a product of powers of dimensions, and its size in base units of these.
@@ -15,7 +16,7 @@ type measure struct {
 	Scale     *big.Rat
 }
 
-// measures lists dimensions with their units: names and sizes.
+// measures lists dimensions with their units: names and sizes. A dimension of several words is a product of units.
 var measures = []struct{ dimension, units string }{
 	{"length", "m,meter,meters,metre,metres=1 cm,cms,centimeter,centimeters,centimetre,centimetres=1/100 mm,millimeter,millimeters,millimetre,millimetres=1/1000 km,kms,kilometer,kilometers,kilometre,kilometres=1000 " +
 		"in,inch,inches=254/10000 ft,foot,feet=3048/10000 yd,yds,yard,yards=9144/10000 mi,mile,miles=1609344/1000 nm,nanometer,nanometers=1/1000000000 um,micrometer,micrometers,micron,microns=1/1000000 dm,decimeter,decimeters=1/10"},
@@ -32,28 +33,64 @@ var measures = []struct{ dimension, units string }{
 	{"sterling", "sterling,gbp=1 pence=1/100"},
 	{"yen", "yen,jpy=1"},
 	{"rupee", "rupee,rupees,rs,inr=1"},
-	{"energy", "joule,joules=1 kilojoule,kilojoules=1000 calorie,calories,cal=4184/1000 kcal,kilocalorie,kilocalories=4184"},
-	{"force", "newton,newtons=1"},
-	{"power", "watt,watts=1 kilowatt,kilowatts=1000"},
-	{"pressure", "pascal,pascals=1 atm,atmosphere,atmospheres=101325"},
-	{"voltage", "volt,volts=1"},
-	{"current", "ampere,amperes,amp,amps=1"},
-	{"resistance", "ohm,ohms=1"},
+	{"current", "ampere,amperes,amp,amps=1 milliampere,milliamperes,milliamp,milliamps=1/1000"},
+	{"kg m / s ^2", "newton,newtons=1 kilonewton,kilonewtons=1000"},
+	{"kg m ^2 / s ^2", "joule,joules=1 kilojoule,kilojoules=1000 megajoule,megajoules=1000000 calorie,calories,cal=4184/1000 kcal,kilocalorie,kilocalories=4184"},
+	{"kg m ^2 / s ^3", "watt,watts=1 milliwatt,milliwatts=1/1000 kilowatt,kilowatts=1000 megawatt,megawatts=1000000"},
+	{"kg / m / s ^2", "pascal,pascals=1 kilopascal,kilopascals=1000 atm,atmosphere,atmospheres=101325"},
+	{"kg m ^2 / s ^3 / ampere", "volt,volts=1 millivolt,millivolts=1/1000 kilovolt,kilovolts=1000"},
+	{"kg m ^2 / s ^3 / ampere ^2", "ohm,ohms=1 kilohm,kilohms,kiloohm,kiloohms=1000 megohm,megohms,megaohm,megaohms=1000000"},
+	{"ampere s", "coulomb,coulombs=1 microcoulomb,microcoulombs=1/1000000"},
+	{"ampere ^2 s ^4 / kg / m ^2", "farad,farads=1 microfarad,microfarads=1/1000000 nanofarad,nanofarads=1/1000000000"},
 	{"frequency", "hertz=1"},
 	{"amount", "mol,mole,moles=1"},
 }
 
 // cased lists the units whose case matters.
 var cased = []struct{ dimension, units string }{
-	{"energy", "J=1 kJ=1000 MJ=1000000 eV=1602176634/10000000000000000000000000000 keV=1602176634/10000000000000000000000000 MeV=1602176634/10000000000000000000000 GeV=1602176634/10000000000000000000"},
-	{"force", "N=1 kN=1000"},
-	{"power", "W=1 kW=1000 MW=1000000"},
-	{"pressure", "Pa=1 kPa=1000 MPa=1000000"},
-	{"voltage", "V=1 mV=1/1000 kV=1000"},
+	{"kg m ^2 / s ^2", "J=1 kJ=1000 MJ=1000000 eV=1602176634/10000000000000000000000000000 keV=1602176634/10000000000000000000000000 MeV=1602176634/10000000000000000000000 GeV=1602176634/10000000000000000000"},
+	{"kg m / s ^2", "N=1 kN=1000"},
+	{"kg m ^2 / s ^3", "W=1 kW=1000 MW=1000000"},
+	{"kg / m / s ^2", "Pa=1 kPa=1000 MPa=1000000"},
+	{"kg m ^2 / s ^3 / ampere", "V=1 mV=1/1000 kV=1000"},
+	{"kg m ^2 / s ^3 / ampere ^2", "Ω=1"},
 	{"current", "A=1 mA=1/1000"},
 	{"temperature K", "K=1"},
 	{"frequency", "Hz=1 kHz=1000 MHz=1000000 GHz=1000000000"},
 	{"mass", "Mg=1000000"},
+	{"length", "Mm=1000000"},
+}
+
+// prefixed lists units that take a prefix where they are written as units: in \text, or where a letter is one.
+var prefixed = map[string]bool{"g": true, "m": true, "s": true, "L": true, "N": true, "J": true, "W": true, "V": true, "A": true, "Ω": true, "Hz": true, "Pa": true, "F": true, "C": true}
+
+// prefixes are those of the International System.
+var prefixes = map[string]*big.Rat{"n": big.NewRat(1, 1e9), "μ": big.NewRat(1, 1e6), "m": big.NewRat(1, 1000), "k": big.NewRat(1000, 1), "M": big.NewRat(1e6, 1), "G": big.NewRat(1e9, 1)}
+
+// unit looks one unit up, kΩ and μF as well.
+func unit(name string, lower, exact map[string]measure) (measure, bool) {
+	if m, ok := exact[name]; ok {
+		return m, true
+	}
+	if m, ok := lower[strings.ToLower(name)]; ok {
+		return m, true
+	}
+	_, size := utf8.DecodeRuneInString(name)
+	factor, base := prefixes[name[:size]], name[size:]
+	if factor == nil || !prefixed[base] {
+		return measure{}, false
+	}
+	switch base { // alone, they are no units
+	case "F":
+		base = "farad"
+	case "C":
+		base = "coulomb"
+	}
+	m, ok := unit(base, lower, exact)
+	if ok {
+		m.Scale = new(big.Rat).Mul(factor, m.Scale)
+	}
+	return m, ok
 }
 
 // derived lists units by what they are made of.
@@ -72,7 +109,7 @@ var derived = []struct {
 	{"cup,cups", "in ^3", big.NewRat(231, 16)},
 	{"hectare,hectares,ha", "m ^2", big.NewRat(10_000, 1)},
 	{"acre,acres", "ft ^2", big.NewRat(43_560, 1)},
-	{"kwh", "energy", big.NewRat(3_600_000, 1)},
+	{"kwh", "joule", big.NewRat(3_600_000, 1)},
 }
 
 var measureNames, casedNames = func() (map[string]measure, map[string]measure) {
@@ -91,6 +128,15 @@ var measureNames, casedNames = func() (map[string]measure, map[string]measure) {
 		return m
 	}
 	lower, exact := table(measures), table(cased)
+	for _, names := range []map[string]measure{lower, exact} {
+		for n, m := range names {
+			if fields := strings.Fields(m.Dimension); len(fields) > 1 {
+				if made, ok := product(fields, lower, exact); ok {
+					names[n] = measure{made.Dimension, new(big.Rat).Mul(made.Scale, m.Scale)}
+				}
+			}
+		}
+	}
 	for _, d := range derived {
 		base := measure{Dimension: d.unit, Scale: big.NewRat(1, 1)}
 		if m, ok := product(strings.Fields(d.unit), lower, exact); ok {
@@ -106,10 +152,7 @@ var measureNames, casedNames = func() (map[string]measure, map[string]measure) {
 // MeasureOf looks a unit up: a name, or a product of powers such as m / s ^2, square feet, miles per hour.
 func MeasureOf(name string) (measure, bool) {
 	name = strings.TrimSpace(name)
-	if m, ok := casedNames[name]; ok {
-		return m, true
-	}
-	if m, ok := measureNames[strings.ToLower(name)]; ok {
+	if m, ok := unit(name, measureNames, casedNames); ok {
 		return m, true
 	}
 	fields := strings.Fields(name)
@@ -139,11 +182,9 @@ func product(fields []string, lower, exact map[string]measure) (measure, bool) {
 		case "squared", "cubed":
 			return measure{}, false
 		}
-		m, ok := exact[fields[i]]
+		m, ok := unit(fields[i], lower, exact)
 		if !ok {
-			if m, ok = lower[w]; !ok {
-				return measure{}, false
-			}
+			return measure{}, false
 		}
 		k := next
 		if i+1 < len(fields) {

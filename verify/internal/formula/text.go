@@ -687,18 +687,22 @@ func Hedges(s string) bool {
 	return false
 }
 
-// UnitReading reads a number with a unit of one letter, as in 48g and 55 m/s; nil if s is anything else.
+// UnitReading reads a number with a unit of one letter, as in 48g, 55 m/s, 10 Ω and 2h 30m, or an amount of money in
+// thousands, $1.5k; nil if s is anything else.
 func UnitReading(s string) *Node {
-	if n := len(s); n > 40 || n < 2 || !strings.ContainsAny(s, "gmshLNJWVA") || !Digit(s[0]) && s[0] != '-' {
+	if n := len(s); n > 40 || n < 2 || !strings.ContainsAny(s, "gmshLNJWVA$ΩΩμµ") {
+		return nil
+	}
+	if t := strings.TrimLeft(s, `-\$`); t == "" || !Digit(t[0]) {
 		return nil
 	}
 	tokens, _, err := lex(Tidy(Fold(s)), true)
 	if err != nil {
 		return nil
 	}
-	p := parser{tokens: tokens, steps: &Budget{Left: MaxSteps / 64}, run: never, letters: true}
+	p := parser{tokens: tokens, steps: &Budget{Left: MaxSteps / 64}, run: never, letters: true, money: strings.Count(s, "$") == 1}
 	n, err := p.whole()
-	if err != nil || n.Kind != KindQuantity && n.Kind != KindRelation || !n.Has(func(m *Node) bool { return m.Kind == KindQuantity }) {
+	if err != nil || n.Kind != KindQuantity && n.Kind != KindRelation && !p.money || !p.money && !n.Has(func(m *Node) bool { return m.Kind == KindQuantity }) {
 		return nil
 	}
 	return n

@@ -16,7 +16,7 @@ func quantity(n *Node, name string) *Node {
 // units attaches the words after a number as its unit or noun; nil if what follows is not that.
 func (p *parser) units(value *Node) *Node {
 	t := p.peek()
-	if t.kind != tokenText && !(p.noun(t) && len(Variables(value)) == 0) && !p.fractionOfUnits() {
+	if t.kind != tokenText && !p.greekUnit(t) && !(p.noun(t) && len(Variables(value)) == 0) && !p.fractionOfUnits() {
 		return nil
 	}
 	if t.kind == tokenWord && len(t.text) == 2 && value.Has(func(n *Node) bool { return n.Kind == KindConstant || n.Kind == KindCall }) && !metric[t.text] {
@@ -26,6 +26,19 @@ func (p *parser) units(value *Node) *Node {
 	for ; at < len(p.tokens); at++ {
 		t := p.tokens[at]
 		switch {
+		case p.greekUnit(t):
+			name := unitGreek[t.text]
+			if n := len(words); n > 0 && prefixes[words[n-1]] != nil && name == "Ω" { // k\Omega
+				words[n-1] += name
+				continue
+			}
+			if next := at + 1; name == "μ" { // \mu\text{m}
+				if next == len(p.tokens) || !wordy(p.tokens[next]) || !prefixed[p.tokens[next].text] {
+					panic(failing.With(ErrSyntax))
+				}
+				at, name = next, name+p.tokens[next].text
+			}
+			words = append(words, name)
 		case t.kind == tokenText || t.kind == tokenWord:
 			w := strings.ToLower(t.text)
 			if w == "and" || w == "or" || Sense(w) == "verb" {
@@ -74,7 +87,11 @@ done:
 			return nil
 		}
 	}
+	first := p.peek()
 	value, used := Worth(value, words)
+	if k := short[words[0]]; k != 0 && used == 0 && p.money && value.Kind == KindNumber && first.kind == tokenWord && !first.space {
+		value, used = Apply(KindMultiply, value, Number(k)), 1
+	}
 	if p.at = at; used == len(words) {
 		return value
 	}
@@ -146,6 +163,9 @@ func (p *parser) unitFraction() (words []string, at int) {
 // noun reports whether a run of letters outside \text is a unit or noun after a number, and no product of variables: a
 // known unit, or a word of at least four letters, five if no space sets it off.
 func (p *parser) noun(t token) bool {
+	if p.greekUnit(t) {
+		return true
+	}
 	if t.kind != tokenWord || vocabulary(t.text) && !p.applyless() {
 		return false
 	}
@@ -154,7 +174,7 @@ func (p *parser) noun(t token) bool {
 	_, exactly := casedNames[t.text]
 	switch {
 	case len(t.text) == 1:
-		return p.letters && unitLetters[t.text]
+		return p.letters && (unitLetters[t.text] || p.money && !t.space && short[t.text] != 0 || prefixes[t.text] != nil && p.ahead(1).command("Omega"))
 	case known && !(len(t.text) == 2 && shortProducts[lower]) || exactly || shortNouns[lower]:
 		return true
 	}
@@ -188,6 +208,18 @@ var shortNouns = map[string]bool{"cup": true, "cups": true, "dog": true, "cat": 
 // unitLetters are the units of one letter that a number may carry without \text.
 var unitLetters = map[string]bool{"g": true, "m": true, "s": true, "h": true, "L": true, "N": true, "J": true, "W": true, "V": true, "A": true}
 
+// unitGreek are the Greek letters of units, which are variables elsewhere.
+var unitGreek = map[string]string{"Omega": "Ω", "mu": "μ"}
+
+// greekUnit reports whether t is a Greek letter that a number may carry as its unit.
+func (p *parser) greekUnit(t token) bool {
+	return p.letters && t.kind == tokenCommand && unitGreek[t.text] != ""
+}
+
+// short are the letters of powers of ten that stand behind an amount of money without a gap: $1.5k, $2M. Behind other numbers
+// they are variables.
+var short = map[string]int64{"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9}
+
 // compound parses what follows in 3 hours 45 minutes or 5 ft 4 in.
 func (p *parser) compound(first *Node) *Node {
 	t := p.peek()
@@ -197,6 +229,9 @@ func (p *parser) compound(first *Node) *Node {
 		panic(failing.With(ErrSyntax))
 	}
 	a, okA := MeasureOf(first.Name)
+	if second.Name == "m" && a.Dimension == "time" { // 2h 30m
+		second.Name = "min"
+	}
 	b, okB := MeasureOf(second.Name)
 	if !okA || !okB || a.Dimension != b.Dimension || a.Scale.Cmp(b.Scale) <= 0 {
 		panic(failing.With(ErrSyntax))

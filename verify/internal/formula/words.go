@@ -95,9 +95,7 @@ func counts(value *Node, words []string) bool {
 	}
 	for _, w := range words {
 		lower := strings.ToLower(w)
-		_, unit := measureNames[lower]
-		_, exactly := casedNames[w]
-		if unit || exactly || strings.HasSuffix(lower, "s") || plurals[lower] || shortNouns[lower] || Opening(lower) == "modifier" || w == "/" || w[0] == '^' || w[0] >= utf8.RuneSelf {
+		if _, unit := MeasureOf(w); unit || strings.HasSuffix(lower, "s") || plurals[lower] || shortNouns[lower] || Opening(lower) == "modifier" || w == "/" || w[0] == '^' || w[0] >= utf8.RuneSelf {
 			return true
 		}
 	}
