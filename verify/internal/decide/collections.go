@@ -125,9 +125,6 @@ func (c *Comparer) matrices(a, b *formula.Node) Result {
 
 // lists compares unordered lists with multiplicity. Lists of words keep their order.
 func (c *Comparer) lists(a, b *formula.Node) Result {
-	if x, y, clause := withoutParameters(a, b); clause != nil {
-		return c.families(x, y, clause)
-	}
 	words := true
 	for _, n := range a.Args {
 		words = words && n.Kind == formula.KindText && len(n.Name) > 1

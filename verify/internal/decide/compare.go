@@ -43,6 +43,11 @@ func (c *Comparer) compare(a, b *formula.Node) Result {
 	if (a.Kind == formula.KindRatio || b.Kind == formula.KindRatio || a.Kind == formula.KindTime || b.Kind == formula.KindTime) && a.Kind != formula.KindRelation && b.Kind != formula.KindRelation {
 		return c.ratios(a, b)
 	}
+	if a.Kind == formula.KindList && b.Kind == formula.KindList {
+		if x, y, clause := withoutParameters(a, b); clause != nil {
+			return c.families(x, y, clause)
+		}
+	}
 	if (a.Kind == formula.KindList) != (b.Kind == formula.KindList) { // x = k pi, k in Z against x = k pi
 		if rest, clause := parameter(a); clause != nil {
 			if m := adopting(b, rest, clause); m != nil {

@@ -129,6 +129,9 @@ func (c *Comparer) relations(a, b *formula.Node) (Result, bool) {
 				return different("and against or"), true
 			}
 		}
+		if formula.AllAssignments(a) && formula.AllAssignments(b) && (indexes(a, b) || indexes(b, a)) { // x_1=2, x_2=3 for x=2 or x=3
+			return c.multiset(assignedTo(a), assignedTo(b)), true
+		}
 		if formula.AllAssignments(a) != formula.AllAssignments(b) {
 			if formula.AllAssignments(a) {
 				a = c.assignedValues(a, b)
@@ -148,6 +151,9 @@ func (c *Comparer) relations(a, b *formula.Node) (Result, bool) {
 	rel, other := a, b
 	if rb {
 		rel, other = b, a
+	}
+	if list := shared(rel); list != nil && !formula.ScalarLike(other) {
+		return c.pair(list, other, rb), true
 	}
 	_, value, r := c.assigned(rel)
 	if r.Outcome == OutcomeDifferent {
@@ -171,6 +177,9 @@ func (c *Comparer) relations(a, b *formula.Node) (Result, bool) {
 	if formula.ScalarLike(other) {
 		if asked(rel) || c.Policy.AnyEquation && onlyEquals(rel) {
 			return c.pair(rel.Args[len(rel.Args)-1], other, rb), true
+		}
+		if onlyEquals(rel) && len(formula.Variables(other)) > 0 && !slices.ContainsFunc(rel.Args, func(n *formula.Node) bool { return c.pair(n, other, rb).Outcome != OutcomeEqual }) {
+			return equal("both sides of an identity"), true // x^2-1 = (x-1)(x+1)
 		}
 		return different("a relation against a value"), true
 	}
@@ -319,10 +328,39 @@ func (c *Comparer) assignedValues(n, other *formula.Node) *formula.Node {
 	if m.Kind == formula.KindTuple && disordered(n.Args) {
 		return nil
 	}
-	for _, a := range n.Args {
-		m.Args = append(m.Args, a.Args[1])
-	}
+	m.Args = assignedTo(n)
 	return m
+}
+
+// indexes reports whether the names of a list of assignments are those of another one with indices.
+func indexes(indexed, plain *formula.Node) bool {
+	name := plain.Args[0].Args[0]
+	family, _, _ := strings.Cut(indexed.Args[0].Args[0].Name, "_")
+	return name.Kind == formula.KindSymbol && name.Name == family && subscriptedAlike(indexed) && !slices.ContainsFunc(plain.Args, func(n *formula.Node) bool { return !formula.Identical(n.Args[0], name) })
+}
+
+// assignedTo returns the values of a list of assignments.
+func assignedTo(n *formula.Node) (values []*formula.Node) {
+	for _, a := range n.Args {
+		values = append(values, a.Args[1])
+	}
+	return values
+}
+
+// shared writes x=y=z=1 as x=1, y=1, z=1; nil if n is anything else.
+func shared(n *formula.Node) *formula.Node {
+	last := len(n.Args) - 1
+	if last < 2 || !onlyEquals(n) || n.Args[last].Kind == formula.KindSymbol {
+		return nil
+	}
+	list := &formula.Node{Kind: formula.KindList, Name: ","}
+	for _, name := range n.Args[:last] {
+		if name.Kind != formula.KindSymbol {
+			return nil
+		}
+		list.Args = append(list.Args, &formula.Node{Kind: formula.KindRelation, Ops: []string{"="}, Args: []*formula.Node{name, n.Args[last]}})
+	}
+	return list
 }
 
 // disordered reports whether assignments are to x, y and z, which have an order of their own, in another one.
@@ -367,6 +405,12 @@ func (c *Comparer) twoRelations(a, b *formula.Node) Result {
 	nb, vb, r := c.assigned(b)
 	if r.Outcome == OutcomeDifferent {
 		return r
+	}
+	if va != nil && vb != nil && (a.Ops[0] == "==") != (b.Ops[0] == "==") && residue(va) != residue(vb) {
+		if formula.Literal(va) != nil || formula.Literal(vb) != nil {
+			return different("a residue against a value")
+		}
+		return Unknown("a congruence against another relation")
 	}
 	if va != nil && vb != nil {
 		switch {

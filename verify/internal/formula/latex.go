@@ -152,9 +152,8 @@ func (p *parser) inside(end string) *Node {
 	return n
 }
 
-// root parses \sqrt with an optional degree; \surd, the folded √, takes a whole number without braces.
+// root parses \sqrt with an optional degree, and √. Without braces it takes a whole number, as people write \sqrt 12.
 func (p *parser) root() *Node {
-	surd := p.peek().text == "surd"
 	p.at++
 	degree := Number(2)
 	if p.accept('[') {
@@ -164,10 +163,7 @@ func (p *parser) root() *Node {
 		p.bars = save
 		p.expect(']')
 	}
-	if surd {
-		return Call("root", p.argument(), degree)
-	}
-	return Call("root", p.digitOrArgument(), degree)
+	return Call("root", p.argument(), degree)
 }
 
 // bracket parses ( ) and [ ]: grouping, tuples, intervals.

@@ -132,9 +132,11 @@ var (
 	commaDecimal = regexp.MustCompile(`^([-+]?\d+),(\d+)([^,;\d].*)?$`)
 	pointGroups  = regexp.MustCompile(`^([-+]?\d{1,3}(?:\.\d{3})+),(\d+)([^,;\d].*)?$`)
 	manyGroups   = regexp.MustCompile(`^[-+]?\d{1,3}(?:\.\d{3}){2,}$`)
+	spaceGroups  = regexp.MustCompile(`^([-+]?\d{1,3}(?: \d{3})+),(\d+)$`)
+	indianGroups = regexp.MustCompile(`^[-+]?\d{1,2}(?:,\d{2})+,\d{3}$`)
 )
 
-// DecimalComma returns the English spelling of 3,14 and 1.234,5 and 1.234.567; empty for anything else. Three digits after
+// DecimalComma returns the English spelling of 3,14 and 1.234,5 and 1 234,5 and 1.234.567 and 12,34,567; empty for anything else. Three digits after
 // a single comma are a group of thousands unless a zero stands before it, and 2,0 is a list.
 func DecimalComma(s string) string {
 	if len(s) > 64 || len(s) < 3 || !strings.ContainsAny(s, ",.") {
@@ -143,6 +145,12 @@ func DecimalComma(s string) string {
 	s = strings.ReplaceAll(strings.ReplaceAll(Tidy(Fold(s)), `\text`, " "), "{,}", ",")
 	if manyGroups.MatchString(s) {
 		return strings.ReplaceAll(s, ".", "")
+	}
+	if indianGroups.MatchString(s) {
+		return strings.ReplaceAll(s, ",", "")
+	}
+	if m := spaceGroups.FindStringSubmatch(s); m != nil {
+		return strings.ReplaceAll(m[1], " ", "") + "." + m[2]
 	}
 	if m := pointGroups.FindStringSubmatch(s); m != nil {
 		return strings.ReplaceAll(m[1], ".", "") + "." + m[2] + m[3]

@@ -362,7 +362,11 @@ func (p *parser) relator() string {
 				p.at += 1 + n
 				return op
 			}
-			if t.kind == tokenWord && !wordy(p.ahead(1)) {
+			if named := p.last().kind == tokenWord && len(p.last().text) == 1; t.kind == tokenWord && !wordy(p.ahead(1)) {
+				if named && p.ahead(1).kind != tokenEnd { // x is 12
+					p.at++
+					return "="
+				}
 				return ""
 			}
 			if next := p.ahead(1); wordy(next) && Sense(strings.ToLower(next.text)) == "denial" && p.at > 0 {

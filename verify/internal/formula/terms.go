@@ -91,6 +91,24 @@ func (p *parser) cross() bool {
 		(t.space && next.space || next.text == "10" && p.ahead(2).mark('^'))
 }
 
+// division consumes the words of a division before a number: 3 over 4, 3 divided by 4.
+func (p *parser) division() bool {
+	n := 1
+	switch t := p.peek(); {
+	case !wordy(t):
+		return false
+	case strings.EqualFold(t.text, "divided") && strings.EqualFold(p.ahead(1).text, "by"):
+		n = 2
+	case !strings.EqualFold(t.text, "over"):
+		return false
+	}
+	if p.ahead(n).kind != tokenNumber {
+		return false
+	}
+	p.at += n
+	return true
+}
+
 // timesWord reports whether the word "times" stands between two values.
 func (p *parser) timesWord(t token) bool {
 	next := p.ahead(1)
@@ -153,6 +171,9 @@ func (p *parser) term() *Node {
 	for {
 		t := p.peek()
 		switch {
+		case p.division():
+			n := p.unary()
+			left = common(KindDivide, []*Node{flush(), n})
 		case t.mark('*') || p.cross() || p.timesWord(t) || t.command("cdot") || t.command("times") || t.command("ast") || t.command("cdotp"):
 			p.at++
 			times(p.unary())
@@ -202,6 +223,7 @@ func (p *parser) term() *Node {
 			}
 			p.at += n
 			left = Apply(KindAdd, left, part)
+		case t.mark('(') && t.space && factors == nil && p.restated(left): // 0.25 (1/4)
 		case left.Kind == KindQuantity && factors == nil && wordy(t) && t.text == "and" && p.ahead(1).kind == tokenNumber: // 2 hours and 30 minutes
 			save := p.at
 			p.at++
@@ -247,6 +269,41 @@ func (p *parser) term() *Node {
 			return flush()
 		}
 	}
+}
+
+// restated consumes a bracket at the end that holds the number before it in another form: 0.25 (1/4).
+func (p *parser) restated(number *Node) bool {
+	v := plain(number)
+	if v == nil {
+		return false
+	}
+	save := p.at
+	p.at++
+	n, err := p.attempt(p.expression)
+	if err == nil && p.accept(')') && p.peek().kind == tokenEnd && !Identical(n, number) {
+		if w := plain(n); w != nil && w.Cmp(v) == 0 {
+			return true
+		}
+	}
+	p.at = save
+	return false
+}
+
+// plain returns the value of a decimal, fraction or percentage; nil of anything else.
+func plain(n *Node) *big.Rat {
+	switch n.Kind {
+	case KindDivide:
+		if a, b := Literal(n.Args[0]), Literal(n.Args[1]); a != nil && b != nil && b.Sign() != 0 {
+			return new(big.Rat).Quo(a, b)
+		}
+		return nil
+	case KindPercent:
+		if v := plain(n.Args[0]); v != nil {
+			return new(big.Rat).Quo(v, big.NewRat(100, 1))
+		}
+		return nil
+	}
+	return Literal(n)
 }
 
 func isFraction(t token) bool { return t.command("frac") || t.command("dfrac") || t.command("tfrac") }
@@ -590,7 +647,7 @@ func (p *parser) argument() *Node {
 	return p.primary()
 }
 
-// digitOrArgument parses the argument of \frac and \sqrt, where a bare number is one digit.
+// digitOrArgument parses the argument of \frac, where a bare number is one digit.
 func (p *parser) digitOrArgument() *Node {
 	t := p.peek()
 	if t.kind == tokenNumber && len(t.text) > 1 && Digit(t.text[0]) {

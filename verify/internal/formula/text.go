@@ -342,6 +342,13 @@ func phrase(w string) *Node {
 	case w == "infinity" || w == "inf" || w == "infinite" || unending(w):
 		return Constant("infinity")
 	}
+	for _, sign := range []string{"negative ", "minus "} {
+		if rest, ok := strings.CutPrefix(w, sign); ok {
+			if v := numeral(rest); v != nil {
+				return Negate(v)
+			}
+		}
+	}
 	words := strings.Fields(w)
 	op, n := comparison(func(i int) string {
 		if i < len(words) {
@@ -349,15 +356,36 @@ func phrase(w string) *Node {
 		}
 		return ""
 	})
-	w = strings.Join(words[n:], " ")
-	value := portion(w)
-	if v, ok := counted(w); ok {
-		value = Number(v)
-	}
+	value := numeral(strings.Join(words[n:], " "))
 	if n == 0 || value == nil {
 		return value
 	}
 	return &Node{Kind: KindRelation, Args: []*Node{Symbol(Unnamed), value}, Ops: []string{op}} // at least five
+}
+
+// numeral reads an English number, or one with a unit, as in "six hours"; nil if w is anything else.
+func numeral(w string) *Node {
+	if v, ok := counted(w); ok {
+		return Number(v)
+	}
+	if n := portion(w); n != nil {
+		return n
+	}
+	i := strings.LastIndexByte(w, ' ')
+	if i < 0 {
+		return nil
+	}
+	v, ok := counted(w[:i])
+	_, unit := MeasureOf(w[i+1:])
+	switch {
+	case !ok:
+		return nil
+	case IsMultiple(w[i+1:]): // two dozen
+		return Apply(KindMultiply, Number(v), Number(multiples[w[i+1:]]))
+	case unit && len(w)-i > 3:
+		return quantity(Number(v), w[i+1:])
+	}
+	return nil
 }
 
 // unending reports whether normal words say that there are infinitely many of something.
@@ -736,10 +764,22 @@ func remark(s string) string {
 	if Qualifies(strings.Fields(UnwrapText(inner))) != "" {
 		return s
 	}
-	if !SentenceOfWords(inner) || strings.HasPrefix(strings.ToLower(inner), "or ") || strings.HasPrefix(strings.ToLower(inner), "mod") {
+	if !SentenceOfWords(inner) && !lone(inner) || strings.HasPrefix(strings.ToLower(inner), "or ") || strings.HasPrefix(strings.ToLower(inner), "mod") {
 		return s
 	}
 	return strings.TrimSpace(s[:open])
+}
+
+// lone reports whether a remark is one noun, as in 12 (boxes).
+func lone(inner string) bool {
+	w := strings.ToLower(inner)
+	for i := range len(w) {
+		if !Letter(w[i]) {
+			return false
+		}
+	}
+	_, used := Worth(Number(2), []string{w})
+	return len(w) > 3 && !vocabulary(w) && used == 0 && numeral(w) == nil
 }
 
 // unannounced removes "Answer:" and its like from the front.
