@@ -5,6 +5,7 @@ package verify
 import (
 	"errors"
 	"strings"
+	"unicode"
 
 	"github.com/entrorouter/entrorouter/verify/internal/decide"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
@@ -94,18 +95,22 @@ func (e extraction) alone(response string) extraction {
 	if len(response) > formula.MaxBareResponse || strings.IndexByte(response, '\n') >= 0 || response == e.text {
 		return e
 	}
+	if e.other == "" {
+		e.other = response
+	}
+	behind, starts := strings.CutPrefix(response, e.text)
+	if e.text != "" && !(starts && strings.IndexFunc(behind, unicode.IsLetter) >= 0) && !formula.Compares(response) { // no words before or behind it
+		return e
+	}
 	nodes, err := decide.Read(response, &formula.Budget{Left: formula.MaxSteps})
 	var q formula.Qualification
 	switch {
 	case errors.As(err, &q):
-		if e.flaw == "" && e.text != "" && strings.HasPrefix(response, e.text) {
+		if e.flaw == "" && e.text != "" && starts {
 			e.flaw = q
 		}
-	case err != nil || nodes[0].Kind == formula.KindText:
-	case e.text == "" || formula.Bound(nodes[0]):
+	case err == nil && nodes[0].Kind != formula.KindText && (e.text == "" || formula.Bound(nodes[0])):
 		return extraction{text: response}
-	case e.other == "":
-		e.other = response
 	}
 	return e
 }

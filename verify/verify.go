@@ -77,7 +77,7 @@ func (k Key) Grade(response string) Verdict {
 		return Verdict{Outcome: OutcomeDifferent, Reason: ReasonDifferent, Rule: found.flaw.Error(), Extracted: found.text, Gold: anyOf(k.Gold), Answer: found.text}
 	}
 	v := k.decide(found.text, found.in)
-	if v.Outcome != OutcomeEqual && found.other != "" {
+	if v.Outcome != OutcomeEqual && found.other != "" && readable(found.other) {
 		if w := k.decide(found.other, found.in); w.Outcome == OutcomeEqual {
 			return w
 		}

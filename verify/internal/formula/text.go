@@ -350,12 +350,7 @@ func phrase(w string) *Node {
 		}
 	}
 	words := strings.Fields(w)
-	op, n := comparison(func(i int) string {
-		if i < len(words) {
-			return words[i]
-		}
-		return ""
-	})
+	op, n := comparison(wordsOf(words))
 	value := numeral(strings.Join(words[n:], " "))
 	if n == 0 || value == nil {
 		return value

@@ -156,6 +156,22 @@ func comparison(word func(int) string) (op string, n int) {
 	return op, n
 }
 
+// Compares reports whether a text starts with an inequality in words.
+func Compares(s string) bool {
+	_, n := comparison(wordsOf(strings.Fields(strings.ToLower(s[:min(len(s), 40)]))))
+	return n > 0
+}
+
+// wordsOf returns the i-th of words, empty behind the last one.
+func wordsOf(words []string) func(int) string {
+	return func(i int) string {
+		if i < len(words) {
+			return words[i]
+		}
+		return ""
+	}
+}
+
 // powers of ten and other numbers that stand after a number as its unit.
 var multiples = map[string]int64{
 	"hundred": 100, "thousand": 1e3, "million": 1e6, "millions": 1e6, "billion": 1e9, "billions": 1e9, "trillion": 1e12, "trillions": 1e12,
