@@ -53,8 +53,9 @@
 // LaTeX as models write it, plain text such as sqrt(2)/2 or x**2, and Unicode (signs, super- and subscripts, vulgar
 // fractions, roots, digits of every script; invisible and bidirectional characters are dropped).
 //
-//	list      = relation { ("," | ";" | "and" | "or" | `\\`) relation }
-//	relation  = sides of = < > <= >= != ~ in => ..., the last of an implication counts; f(x,..) = expression
+//	list      = relation [ "or more" | "or less" ] { ("," | ";" | "and" | "or" | `\\`) relation }
+//	relation  = sides of = < > <= >= != ~ in => ..., the last of an implication counts; f(x,..) = expression;
+//	            "at least" | "no more than" | "is greater than" ... expression
 //	expression= sum { (\cup | \cap | \setminus) sum } | sum ":" sum
 //	sum       = term { ("+" | "-" | \pm | \mp) term }, also with an ellipsis: 1+2+\cdots+n
 //	term      = factor { ("*" | "/" | mod | juxtaposition) factor } [unit]
@@ -65,7 +66,8 @@
 // Numbers: integers, decimals, thousands separators (1,000 1{,}000 1\,000 1 000; read both as one number and as a list
 // where that is ambiguous), mixed numbers (by no other fraction: 100 \frac12 \frac45 is 40), exponents, repeating decimals,
 // English numerals, bases as subscripts.
-// Units: some 120 names and their products of powers, converted within a dimension. A letter that a gap sets off, as in the
+// Units: some 160 names, prefixes, and their products of powers, converted within a dimension, J as N m. Ohms and millionths have their
+// Greek letters behind a number. A letter that a gap sets off, as in the
 // ground truths 5 m and 9.8 m/s^2, is a unit if the question has no such variable.
 // Functions: roots, powers, logarithms, trigonometric and hyperbolic functions and inverses, factorials, binomials,
 // floor, ceiling, gcd, lcm, mod, min, max, absolute value, determinants, finite sums and products. e and i are the

@@ -165,6 +165,8 @@ func introducedBy(before string) formula.Qualification {
 			return formula.Altered
 		case w == "from" && (previous == "different" || previous == "differs"), w == "but" && (previous == "anything" || previous == "everything" || previous == "all"), w != "out" && formula.Sense(w) == "exclusion":
 			return formula.Contrasted
+		case w == "above", w == "below", w == "under", w == "beyond", w == "to" && previous == "up":
+			return formula.Bounded
 		case w == "is", w == "are", w == "be":
 			verb = true
 		case fillers[w], w == "of", w == "answer", w == "value", w == "result", w == "solution", w == "final":

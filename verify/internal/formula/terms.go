@@ -280,7 +280,7 @@ func (p *parser) restated(number *Node) bool {
 	save := p.at
 	p.at++
 	n, err := p.attempt(p.expression)
-	if err == nil && p.accept(')') && p.peek().kind == tokenEnd && !Identical(n, number) {
+	if err == nil && p.accept(')') && (p.peek().kind == tokenEnd || p.closing(p.peek())) && !Identical(n, number) {
 		if w := plain(n); w != nil && w.Cmp(v) == 0 {
 			return true
 		}
