@@ -99,7 +99,8 @@ func (e extraction) alone(response string) extraction {
 		e.other = response
 	}
 	behind, starts := strings.CutPrefix(response, e.text)
-	if e.text != "" && !(starts && strings.IndexFunc(behind, unicode.IsLetter) >= 0) && !formula.Compares(response) { // no words before or behind it
+	compares := formula.Compares(response)
+	if e.text != "" && e.flaw == "" && !compares && !(starts && strings.IndexFunc(behind, unicode.IsLetter) >= 0) { // no words before or behind it
 		return e
 	}
 	nodes, err := decide.Read(response, &formula.Budget{Left: formula.MaxSteps})
@@ -109,7 +110,7 @@ func (e extraction) alone(response string) extraction {
 		if e.flaw == "" && e.text != "" && starts {
 			e.flaw = q
 		}
-	case err == nil && nodes[0].Kind != formula.KindText && (e.text == "" || formula.Bound(nodes[0])):
+	case err == nil && nodes[0].Kind != formula.KindText && (e.text == "" || e.flaw != "" || compares || formula.Bound(nodes[0])):
 		return extraction{text: response}
 	}
 	return e
