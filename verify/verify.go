@@ -298,9 +298,22 @@ func (k Key) one(gold, answer string, steps *formula.Budget, said bool, in *cont
 }
 
 // unitOfGold reads a ground truth such as "5 m" and "9.8 m/s^2" as a number with a unit of one letter: nil if no gap sets
-// the letter off, or if the question has a variable of that name. Ohms need no gap.
+// the letter off, or if the question has a variable of that name. Ohms and millionths need no gap.
 func (k Key) unitOfGold(gold string) *formula.Node {
-	if strings.HasSuffix(gold, `\Omega`) || strings.HasSuffix(gold, "Ω") || strings.HasSuffix(gold, "Ω") {
+	for _, ohm := range []string{`\Omega`, "Ω", "Ω"} {
+		for at := 0; strings.HasSuffix(gold, ohm); {
+			i := strings.Index(k.Question[at:], ohm)
+			if i < 0 {
+				return formula.UnitReading(gold)
+			}
+			before := strings.TrimRight(k.Question[:at+i], ` \,;~{}kM`)
+			if before == "" || !formula.Digit(before[len(before)-1]) {
+				return nil
+			}
+			at += i + len(ohm)
+		}
+	}
+	if strings.ContainsAny(gold, "μµ") {
 		return formula.UnitReading(gold)
 	}
 	number := strings.TrimLeft(gold, "-0123456789.,")

@@ -36,6 +36,7 @@ type parser struct {
 
 	sentence bool // words are words, never products of variables
 	letters  bool // a unit of one letter after a number is a unit
+	micro    bool // the sign of a millionth is there, not \mu
 	money    bool // a currency sign stands before all
 
 	flaw Qualification // why what was read is not the bare value that it holds; empty if nothing was met

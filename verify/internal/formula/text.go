@@ -723,7 +723,7 @@ func UnitReading(s string) *Node {
 	if err != nil {
 		return nil
 	}
-	p := parser{tokens: tokens, steps: &Budget{Left: MaxSteps / 64}, run: never, letters: true, money: strings.Count(s, "$") == 1}
+	p := parser{tokens: tokens, steps: &Budget{Left: MaxSteps / 64}, run: never, letters: true, micro: strings.ContainsAny(s, "μµ"), money: strings.Count(s, "$") == 1}
 	n, err := p.whole()
 	if err != nil || n.Kind != KindQuantity && n.Kind != KindRelation && !p.money || !p.money && !n.Has(func(m *Node) bool { return m.Kind == KindQuantity }) {
 		return nil

@@ -213,7 +213,11 @@ var unitGreek = map[string]string{"Omega": "Ω", "mu": "μ"}
 
 // greekUnit reports whether t is a Greek letter that a number may carry as its unit.
 func (p *parser) greekUnit(t token) bool {
-	return p.letters && t.kind == tokenCommand && unitGreek[t.text] != ""
+	if !p.letters || t.kind != tokenCommand || unitGreek[t.text] == "" {
+		return false
+	}
+	next := p.ahead(1)
+	return p.peek().text != "mu" || next.kind == tokenText || p.micro && next.text != "g" // \mu g is a product
 }
 
 // short are the letters of powers of ten that stand behind an amount of money without a gap: $1.5k, $2M. Behind other numbers
