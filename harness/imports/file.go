@@ -89,12 +89,17 @@ func eachLine(name string, data []byte, use func(at string, line []byte) error) 
 			continue
 		}
 		at := fmt.Sprintf("%s:%d", name, n)
-		if err := use(at, line); err != nil {
-			if strings.HasPrefix(err.Error(), at) {
-				return err
-			}
-			return fmt.Errorf("%s: %w", at, err)
+		if err := placed(at, use(at, line)); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// placed has an error say where it is, unless it does.
+func placed(at string, err error) error {
+	if err == nil || strings.HasPrefix(err.Error(), at) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", at, err)
 }

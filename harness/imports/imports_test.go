@@ -171,6 +171,13 @@ func TestFormatsAreRead(t *testing.T) {
 		"a response twice": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("out", results), file("again", strings.ReplaceAll(results, ": ", ":"))}, []string{
 			`all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`,
 			`all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`}, []string{"1 response: there already, with the same id"}},
+		"a batch of what failed, sent again": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("out", strings.Replace(results, `"body"`, `"none"`, 1)), file("again", requests), file("more", strings.SplitAfter(results, "\n")[0])}, []string{
+			`all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`}, []string{"1 response: a failure in the place of an answer"}},
+		"pairs whose first try failed, or was not answered": {"openai", Options{Problems: problems(golds)}, []File{file("pairs.jsonl",
+			`{"custom_id": "x", "request": {"model": "big", "messages": [{"role": "user", "content": "What is 1 + 1?"}]}}`+"\n"+
+				`{"custom_id": "x", "request": {"model": "big", "messages": [{"role": "user", "content": "What is 1 + 1?"}]}, "response": {"error": "down"}}`+"\n"+
+				`{"custom_id": "x", "request": {"model": "big", "messages": [{"role": "user", "content": "What is 1 + 1?"}]}, "response": {"choices": [{"finish_reason": "stop", "message": {"content": "2"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}}`+"\n")}, []string{
+			`all-a "What is 1 + 1?" ["2"] [] | big | true 1/1 stop`}, []string{"2 responses: a failure in the place of an answer"}},
 		"responses that share an id": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("out", results), file("other", strings.ReplaceAll(results, "boxed{3}", "boxed{2}"))}, []string{
 			`all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`,
 			`all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`, `all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | true 7/6 stop`}, nil},
@@ -246,7 +253,7 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"a sample without id":     {"inspect", Options{}, strings.TrimSuffix(header, "}") + `, "samples": [{"input": "?"}]}`, "f: sample 1: the sample has no id"},
 		"no samples":              {"inspect", Options{}, header, "no answer in f"},
 		"a response alone":        {"openai", Options{}, results, `f:1: 0 requests "2" to this response; name the one file that has it too`},
-		"a request twice":         {"openai", Options{}, requests + requests, `f:3: the request "1" to "small" is at f:1 already`},
+		"two requests of a name":  {"openai", Options{}, requests + strings.ReplaceAll(requests, "1 + 1", "1 + 3"), `f:3: the request "1" to "small" is at f:1 already, and differs`},
 		"requests on lines":       {"openai", Options{}, strings.Repeat("{\"model\": \"m\", \"messages\": [{\"role\": \"user\", \"content\": \"a\"}], \"response\": {}}\n", 2), `f:1: neither a request with its response, {"request": ..., "response": ...}, nor a line of a batch`},
 		"responses of others":     {"openai", Options{}, strings.Repeat(`{"request": {"model": "m", "messages": []}, "response": {"content": [{"text": "3"}]}}`+"\n", 2), "none of 2 responses has choices, as those of chat completions have"},
 		"responses on lines":      {"openai", Options{}, strings.Repeat("{\"choices\": []}\n", 2), `f:1: neither a request with its response, {"request": ..., "response": ...}, nor a line of a batch`},

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -60,8 +61,29 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 		id       string
 		response chatResponse
 	}
-	var responses []told
-	failed := 0
+	var responses []told // whose requests may be in another file
+	answered, failed, twice := 0, 0, 0
+	known := map[uint64]bool{} // what was asked and answered under an id
+	answer := func(t told, asked chatRequest) error {
+		if t.response.ID != "" {
+			all, err := json.Marshal([]any{asked, t.response})
+			if err != nil {
+				return fmt.Errorf("%s: %w", t.at, err)
+			}
+			key := seed.Hash(string(all))
+			if known[key] {
+				twice++
+				return nil
+			}
+			known[key] = true
+		}
+		for _, r := range t.response.rows(t.at, t.id, asked) {
+			if err := add(r); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	one := func(at, file string, raw []byte) error {
 		var x exchange
 		if err := unmarshal(raw, &x); err != nil {
@@ -70,22 +92,31 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 		id := x.ID
 		keep := func(r chatRequest) error {
 			for _, before := range requests[id] {
-				if before.request.Model == r.Model {
-					return fmt.Errorf("the request %q to %q is at %s already", id, r.Model, before.at)
+				switch {
+				case reflect.DeepEqual(before.request, r): // sent again, since it failed
+					return nil
+				case before.request.Model == r.Model:
+					return fmt.Errorf("the request %q to %q is at %s already, and differs", id, r.Model, before.at)
 				}
 			}
 			requests[id] = append(requests[id], asking{at, r})
 			return nil
 		}
-		take := func(raw json.RawMessage) error {
+		take := func(raw json.RawMessage, use func(told) error) error {
 			t := told{at: at, id: id}
-			if err := unmarshal(raw, &t.response); err != nil {
-				return fmt.Errorf("the response is none of chat completions: %w", err)
+			if len(raw) > 0 {
+				if err := unmarshal(raw, &t.response); err != nil {
+					return fmt.Errorf("the response is none of chat completions: %w", err)
+				}
 			}
 			if len(t.response.Choices) == 0 {
 				failed++
 				return nil
 			}
+			answered++
+			return use(t)
+		}
+		later := func(t told) error {
 			responses = append(responses, t)
 			return nil
 		}
@@ -94,10 +125,7 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 			return keep(*x.Body)
 		case x.Request != nil: // a pair on a line
 			id = cmp.Or(id, at)
-			if err := keep(*x.Request); err != nil {
-				return err
-			}
-			return take(x.Response)
+			return take(x.Response, func(t told) error { return answer(t, *x.Request) })
 		case id != "": // a line of a batch's output
 			var r struct {
 				Body json.RawMessage `json:"body"`
@@ -106,12 +134,12 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 				failed++
 				return nil
 			}
-			return take(r.Body)
+			return take(r.Body, later)
 		case at != file && (x.Choices != nil || x.Messages != nil): // nothing says which of the other lines it belongs to
 			return errors.New(`neither a request with its response, {"request": ..., "response": ...}, nor a line of a batch`)
 		case x.Choices != nil:
 			id = strings.TrimSuffix(strings.TrimSuffix(stem(file), "response"), "_")
-			return take(raw)
+			return take(raw, later)
 		case x.Messages != nil:
 			id = strings.TrimSuffix(strings.TrimSuffix(stem(file), "request"), "_")
 			return keep(x.chatRequest)
@@ -124,8 +152,8 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 			return nil, err
 		}
 		if json.Valid(data) {
-			if err := one(f.Name, f.Name, data); err != nil {
-				return nil, fmt.Errorf("%s: %w", f.Name, err)
+			if err := placed(f.Name, one(f.Name, f.Name, data)); err != nil {
+				return nil, err
 			}
 			continue
 		}
@@ -133,10 +161,9 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 			return nil, err
 		}
 	}
-	if len(responses) == 0 && failed > 0 {
+	if answered == 0 && failed > 0 {
 		return nil, fmt.Errorf("none of %s has choices, as those of chat completions have: they are failures, or of another protocol", counted(failed, "response"))
 	}
-	known, twice := map[uint64]bool{}, 0 // what was asked and answered under an id
 	for _, t := range responses {
 		of := requests[t.id]
 		if len(of) > 1 { // a service says which snapshot of a model it was
@@ -145,22 +172,8 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 		if len(of) != 1 {
 			return nil, fmt.Errorf("%s: %s %q to this response; name the one file that has it too", t.at, counted(len(of), "request"), t.id)
 		}
-		if t.response.ID != "" {
-			all, err := json.Marshal([]any{of[0].request, t.response})
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", t.at, err)
-			}
-			key := seed.Hash(string(all))
-			if known[key] {
-				twice++
-				continue
-			}
-			known[key] = true
-		}
-		for _, r := range t.response.rows(t.at, t.id, of[0].request) {
-			if err := add(r); err != nil {
-				return nil, err
-			}
+		if err := answer(t, of[0].request); err != nil {
+			return nil, err
 		}
 	}
 	var left []string
