@@ -18,6 +18,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/entrorouter/entrorouter/harness/recording"
+	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/starting"
 )
@@ -343,6 +344,59 @@ func TestWhatAreNoProblems(t *testing.T) {
 }
 
 // A file in another encoding says which one, whatever it holds.
+// A prompt holds the longest problem that is anywhere in it, and of several as long the first.
+func TestTheLongestProblemOfAPromptIsFound(t *testing.T) {
+	r := seed.Derive("prompts").Rand()
+	text := func(n int) string {
+		var b strings.Builder
+		for range n {
+			b.WriteString([]string{"a", "b", "é"}[r.IntN(3)])
+		}
+		return b.String()
+	}
+	for range 300 {
+		var lines strings.Builder
+		for i := range 1 + r.IntN(12) {
+			fmt.Fprintf(&lines, "{\"id\": \"%d\", \"problem\": %q, \"answer\": 1}\n", i, text(1+r.IntN(5)))
+		}
+		p, err := ReadProblems(file("p", lines.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		prompt, want := text(r.IntN(12)), -1
+		for i, x := range p.all {
+			if strings.Contains(prompt, x.Problem) && (want < 0 || len(x.Problem) > len(p.all[want].Problem)) {
+				want = i
+			}
+		}
+		if got, _ := p.in(prompt); got != want {
+			t.Fatalf("in %q problem %d of\n%s\nwant %d", prompt, got, lines.String(), want)
+		}
+	}
+}
+
+// To look for each of many problems in each of as many prompts would take minutes.
+func TestManyProblemsAreFoundInPrompts(t *testing.T) {
+	const n = 40_000
+	var lines strings.Builder
+	for i := range n {
+		fmt.Fprintf(&lines, "{\"id\": \"%d\", \"problem\": \"Case %d: what is twice as many as are there?\", \"answer\": 1}\n", i, i)
+	}
+	p, err := ReadProblems(file("p", lines.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	for i, x := range p.all {
+		if got, _ := p.in("Answer the question, and say why.\n" + x.Problem + "\nAnswer:"); got != i {
+			t.Fatalf("problem %d where %d is", got, i)
+		}
+		if took := time.Since(began); took > 20*time.Second {
+			t.Fatalf("%v for %d of %d prompts", took, i+1, n)
+		}
+	}
+}
+
 func TestUTF16IsNamed(t *testing.T) {
 	for name, text := range map[string]string{"a mark": "\xff\xfep\x00,\x00", "the other mark": "\xfe\xff\x00p\x00,", "no mark": "p\x00,\x00", "neither, the other way": "\x00p\x00,"} {
 		path := filepath.Join(t.TempDir(), "a.csv")

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"sort"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -18,6 +20,15 @@ type Problems struct {
 	byID   map[string]int
 	byText map[uint64]int
 	within map[uint64]int // hash of a prompt -> the question that was found in it
+	sorted []beginning    // by text, each text once
+	begin  [256]bool      // bytes that a text begins with
+}
+
+// beginning is a text that a prompt may go on with.
+type beginning struct {
+	text    string
+	at      int // the first question that has it
+	shorter int // the longest other one that it begins with; -1: there is none
 }
 
 type problem struct {
@@ -60,7 +71,30 @@ func ReadProblems(f File) (*Problems, error) {
 	if len(p.all) == 0 {
 		return nil, fmt.Errorf("%s: no problem", f.Name)
 	}
+	p.sort()
 	return p, nil
+}
+
+// sort puts texts in order, for in.
+func (p *Problems) sort() {
+	for i, x := range p.all {
+		if p.byText[seed.Hash(x.Problem)] == i {
+			p.sorted = append(p.sorted, beginning{text: x.Problem, at: i})
+			p.begin[x.Problem[0]] = true
+		}
+	}
+	slices.SortFunc(p.sorted, func(a, b beginning) int { return strings.Compare(a.text, b.text) })
+	for i := range p.sorted {
+		p.sorted[i].shorter = p.longest(i-1, p.sorted[i].text)
+	}
+}
+
+// longest is the position of the longest text that another one begins with, where that has its place behind the position last; -1: there is none.
+func (p *Problems) longest(last int, text string) int {
+	for last >= 0 && !strings.HasPrefix(text, p.sorted[last].text) {
+		last = p.sorted[last].shorter
+	}
+	return last
 }
 
 // first shows the first question.
@@ -109,14 +143,22 @@ func (p *Problems) fill(r *Row) bool {
 	return true
 }
 
+// in finds the longest problem in a prompt, and of several the first.
 func (p *Problems) in(prompt string) (int, bool) {
 	text := seed.Hash(prompt)
 	at, known := p.within[text]
 	if !known {
 		at = -1
-		for i, x := range p.all {
-			if strings.Contains(prompt, x.Problem) && (at < 0 || len(x.Problem) > len(p.all[at].Problem)) {
-				at = i
+		for from := range len(prompt) {
+			if !p.begin[prompt[from]] {
+				continue
+			}
+			rest := prompt[from:]
+			after := sort.Search(len(p.sorted), func(i int) bool { return p.sorted[i].text > rest })
+			if i := p.longest(after-1, rest); i >= 0 {
+				if x := p.sorted[i]; at < 0 || len(x.text) > len(p.all[at].Problem) || len(x.text) == len(p.all[at].Problem) && x.at < at {
+					at = x.at
+				}
 			}
 		}
 		p.within[text] = at
