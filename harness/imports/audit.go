@@ -196,7 +196,7 @@ func (a *audit) empty(m int) {
 		empty += bit(x.Chars == 0)
 	})
 	if empty >= 3 && 20*empty >= n {
-		a.find("empty answers", "%d of %s of %s are empty: failures of a server, perhaps, and not of the model", empty, counted(n, "answer"), a.Models[m])
+		a.find("empty answers", "%d of %s of %s are empty: failures of a server or calls of tools, perhaps, and not answers of the model", empty, counted(n, "answer"), a.Models[m])
 	}
 }
 

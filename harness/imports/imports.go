@@ -183,7 +183,7 @@ func (c *collector) benchmark(said string) string {
 func (c *collector) question(r Row) (int, error) {
 	id := r.Question
 	if id == "" {
-		id = fmt.Sprintf("%016x", seed.Hash(strings.Join(append([]string{r.Problem}, r.Options...), "\x00")))
+		id = fmt.Sprintf("%016x", seed.Hash(strings.Join(append([]string{strings.TrimSpace(r.Problem)}, r.Options...), "\x00")))
 	}
 	if !strings.HasPrefix(id, r.Benchmark) {
 		id = r.Benchmark + "-" + id
@@ -198,7 +198,7 @@ func (c *collector) question(r Row) (int, error) {
 	}
 	before := c.log.Questions[at]
 	switch {
-	case before.Problem != now.Problem || !slices.Equal(before.Options, now.Options):
+	case strings.TrimSpace(before.Problem) != strings.TrimSpace(now.Problem) || !slices.Equal(before.Options, now.Options):
 		return 0, fmt.Errorf("question %q reads otherwise than at %s; give two questions two ids, or one question one text with --problems", id, before.at)
 	case !slices.Equal(before.Golds, now.Golds):
 		return 0, fmt.Errorf("question %q has the gold %q here and %q at %s", id, now.Golds, before.Golds, before.at)

@@ -529,6 +529,31 @@ func TestBlanksAroundAModelAreNotItsName(t *testing.T) {
 }
 
 // Scores below 1 are wrong without --correct-from, and told: of tables, and not where somebody said which are right or the verifier did.
+// Blanks around a question, which one client sends and another does not, make no other question of it.
+func TestBlanksAroundAQuestionAreNotItsText(t *testing.T) {
+	f, err := Find("jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct{ golds, lines string }{
+		"with an id": {"", `{"query_id": "q", "problem": "1 + 1?", "gold": "2", "model": "a", "response": "2"}` + "\n" +
+			`{"query_id": "q", "problem": "1 + 1?\r\n", "gold": "2", "model": "b", "response": "2"}` + "\n"},
+		"without one": {"", `{"problem": " 1 + 1?", "gold": "2", "model": "a", "response": "2"}` + "\n" + `{"problem": "1 + 1?", "gold": "2", "model": "b", "response": "2"}` + "\n"},
+		"of a file with golds": {`{"id": "q", "problem": "1 + 1?\n", "answer": 2}`, `{"problem": "1 + 1?", "model": "a", "response": "2"}` + "\n" +
+			`{"problem": "\n1 + 1? ", "model": "b", "response": "2"}` + "\n"},
+	} {
+		o := Options{CharsPerToken: 4}
+		if c.golds != "" {
+			if o.Problems, err = ReadProblems(file("golds", c.golds)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if log, err := f.Read(context.Background(), []File{file("f", c.lines)}, o); err != nil || len(log.Questions) != 1 || len(log.Models) != 2 || len(log.Left) > 0 {
+			t.Errorf("%s: error %v, read %+v; want a question that two models answered", name, err, log)
+		}
+	}
+}
+
 func TestPartialScoresAreTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		o    Options

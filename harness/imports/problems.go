@@ -51,6 +51,7 @@ func ReadProblems(f File) (*Problems, error) {
 		if err := unmarshal(line, &x); err != nil {
 			return fmt.Errorf("no problem: %w", err)
 		}
+		x.Problem = strings.TrimSpace(x.Problem)
 		if gold, ok := textOf(x.Answer); x.ID == "" || x.Problem == "" || !ok || gold == "" {
 			return errors.New("id, problem or answer is missing or empty")
 		}
@@ -123,7 +124,7 @@ func (p *Problems) fill(r *Row) bool {
 		}
 	}
 	if !ok {
-		at, ok = p.byText[seed.Hash(r.Problem)]
+		at, ok = p.byText[seed.Hash(strings.TrimSpace(r.Problem))]
 	}
 	if !ok && r.Problem != "" {
 		at, ok = p.in(r.Problem)
