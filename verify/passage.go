@@ -483,14 +483,20 @@ func (p passage) counts(j int) bool {
 // prepositions make a noun of the participle that follows them: 12 ways of arranging 4 books.
 var prepositions = map[string]bool{"of": true, "for": true, "by": true, "in": true, "from": true, "without": true}
 
+// beforeFillers takes the fillers off the end of a text, and returns the last word of what is left.
+func beforeFillers(text string) (left, last string) {
+	w := lastWord(text)
+	for fillers[w] && w != "" {
+		text = strings.TrimRight(text, " \n\t")
+		text = text[:len(text)-len(w)]
+		w = lastWord(text)
+	}
+	return text, w
+}
+
 // existential reports whether a text ends in "there are" or the like.
 func existential(before string) bool {
-	w := lastWord(before)
-	for fillers[w] && w != "" {
-		before = strings.TrimRight(before, " \n\t")
-		before = before[:len(before)-len(w)]
-		w = lastWord(before)
-	}
+	before, w := beforeFillers(before)
 	switch w {
 	case "are", "is", "exist", "exists", "were", "was":
 		before = strings.TrimRight(before, " \n\t")
@@ -501,12 +507,7 @@ func existential(before string) bool {
 
 // needed reports whether what follows a text is needed, or stands at its start: "you need 12 boxes to hold 48 eggs".
 func needed(before string) bool {
-	w := lastWord(before)
-	for fillers[w] && w != "" {
-		before = strings.TrimRight(before, " \n\t")
-		before = before[:len(before)-len(w)]
-		w = lastWord(before)
-	}
+	before, w := beforeFillers(before)
 	switch w {
 	case "need", "needs", "require", "requires", "take", "takes":
 		return true

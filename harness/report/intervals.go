@@ -84,20 +84,13 @@ func paintIntervals(c draw.Canvas, l IntervalsLayout, x scale, title vg.Length) 
 	below := textStyle(textSize).Height("Mg") + nameGap
 	panels := draw.Crop(c, 0, 0, below, -title)
 	labels := rows.width() + textStyle(textSize).Width(" ")
-	width := (c.Max.X - c.Min.X - labels - vg.Length(len(l.Columns)-1)*intervalsGap) / vg.Length(len(l.Columns))
-	left := c.Min.X
+	areas, width := columnsOf(panels, len(l.Columns), labels, intervalsGap)
 	for k, name := range l.Columns {
-		area := panels
-		area.Min.X, area.Max.X = left, left+width
-		if k == 0 {
-			area.Max.X += labels
-		}
-		left = area.Max.X + intervalsGap
 		rows.bare = k > 0
-		p := newPanel(area, x, rows, 0)
+		p := newPanel(areas[k], x, rows, 0)
 		style := aligned(textStyle(smallSize), draw.XLeft, draw.YTop)
 		for i, line := range titleLines(name, width) {
-			c.FillText(style, vg.Point{X: area.Max.X - width, Y: c.Max.Y - vg.Length(i)*style.Height("Mg")}, line)
+			c.FillText(style, vg.Point{X: areas[k].Max.X - width, Y: c.Max.Y - vg.Length(i)*style.Height("Mg")}, line)
 		}
 		for i := range l.Rows {
 			if at := p.at(0, rows.marks[i].at); i%2 == 0 {

@@ -248,6 +248,22 @@ func rowScale(names []string, width vg.Length) scale {
 	return s
 }
 
+// columnsOf divides c into n canvases for panels with room for as much data each, the first with the names of rows left of it besides.
+func columnsOf(c draw.Canvas, n int, names, gap vg.Length) (areas []draw.Canvas, width vg.Length) {
+	width = (c.Max.X - c.Min.X - names - vg.Length(n-1)*gap) / vg.Length(n)
+	left := c.Min.X
+	for i := range n {
+		area := c
+		area.Min.X, area.Max.X = left, left+width
+		if i == 0 {
+			area.Max.X += names
+		}
+		left = area.Max.X + gap
+		areas = append(areas, area)
+	}
+	return areas, width
+}
+
 // axisHeight is the room of the numbers and the name below a panel.
 func axisHeight() vg.Length {
 	return textStyle(smallSize).Height("0") + textStyle(textSize).Height("Mg") + 4

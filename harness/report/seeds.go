@@ -93,8 +93,7 @@ func paintSeeds(c draw.Canvas, l SeedsLayout, cells [][]seedsCell) {
 	}
 	rows := rowScale(names, seedsLabels)
 	labels := rows.width()
-	width := (c.Max.X - c.Min.X - labels - vg.Length(len(l.Panels)-1)*gap) / vg.Length(len(l.Panels))
-	left := c.Min.X
+	areas, _ := columnsOf(c, len(l.Panels), labels, gap)
 	for i, q := range l.Panels {
 		var values []float64
 		for _, cell := range cells[i] {
@@ -104,14 +103,8 @@ func paintSeeds(c draw.Canvas, l SeedsLayout, cells [][]seedsCell) {
 			}
 		}
 		x, zero := q.scale(values)
-		area := c
-		area.Min.X, area.Max.X = left, left+width
-		if i == 0 {
-			area.Max.X += labels
-		}
-		left = area.Max.X + gap
 		rows.bare = i > 0
-		p := newPanel(area, x, rows, 0)
+		p := newPanel(areas[i], x, rows, 0)
 		if zero {
 			at := p.at(0, 0).X
 			p.data.StrokeLine2(hullLine(), at, p.data.Min.Y, at, p.data.Max.Y)
