@@ -20,7 +20,8 @@ func PlainName(text string) bool { return plainName.MatchString(text) }
 
 // Plain makes a name of a text: of what none may have a dash is left. It is empty if nothing else is.
 func Plain(text string) string {
-	return strings.TrimLeftFunc(strings.Trim(notPlain.ReplaceAllString(text, "-"), "-._"), unicode.IsMark)
+	name := strings.TrimRight(notPlain.ReplaceAllString(text, "-"), "-._")
+	return strings.TrimLeftFunc(name, func(r rune) bool { return strings.ContainsRune("-._", r) || unicode.IsMark(r) })
 }
 
 const nameRule = "use letters, digits, dots, dashes and underscores"
