@@ -35,8 +35,6 @@ func indexPages(c *cli.Context, folder string, made []report.File, behind []pape
 	verdicts := []drawnAs{{Name: strings.TrimSuffix(behindFile, ".md"), Files: []string{behindFile}}}
 	for _, f := range made {
 		verdicts = file(verdicts, f.Name)
-	}
-	for _, f := range made {
 		d := &verdicts[slices.IndexFunc(verdicts, func(d drawnAs) bool { return slices.Contains(d.Files, f.Name) })]
 		switch path.Ext(f.Name) {
 		case ".svg":

@@ -214,7 +214,8 @@ func (o *Orderings) frontGains(gains []report.IntervalsRow) report.Grid {
 	return g
 }
 
-// FrontFigure draws the gains of the front page with their intervals; nil if no pool of recorded answers was measured.
+// FrontFigure draws the gains of the front page with their intervals, in points of accuracy: a panel a row, a line a pool; nil if no pool of
+// recorded answers was measured. Measurements that are there twice are an error.
 func (o *Orderings) FrontFigure(measured *Measurements) (*report.Figure, error) {
 	l := report.IntervalsLayout{
 		Name: "gains", Axis: "Points of accuracy above a coin flip between two fixed experts for the same money",

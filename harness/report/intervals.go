@@ -45,7 +45,8 @@ func sides() map[int]draw.GlyphStyle {
 	}
 }
 
-// Intervals draws every number as a mark on its interval, above, below or around 0.
+// Intervals draws every number as a mark on its interval, above, below or around 0; numbers are in one unit, which the axis names. A row with
+// another number of values than there are columns is an error, and so is a figure without a number.
 func Intervals(l IntervalsLayout) (*Figure, error) {
 	records := [][]string{{"row", "column", "value", "low", "high"}}
 	var reach []float64
