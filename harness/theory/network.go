@@ -67,11 +67,14 @@ func (w *weights) clip(norm float64) {
 	}
 }
 
-// firstLayer names the random stream of first layers, apart from those of steps. Policy and critic draw the same one.
-const firstLayer = 6 << 56
+// Random streams of first layers, apart from those of steps.
+const (
+	policyLayer = 6 << 56
+	criticLayer = 7 << 56
+)
 
-// newNetwork returns a table or, with hidden units, a perceptron. Both give start [outputs] in every state.
-func newNetwork(e *Environment, t Training, start []float64) network {
+// newNetwork returns a table or, with hidden units, a perceptron whose first layer is of a random stream. Both give start [outputs] in every state.
+func newNetwork(e *Environment, t Training, stream uint64, start []float64) network {
 	if t.Hidden == 0 {
 		n := &table{rows: e.Horizon + 1, width: len(start)}
 		n.weights = newWeights(len(e.Buckets) * n.rows * n.width)
@@ -82,7 +85,7 @@ func newNetwork(e *Environment, t Training, start []float64) network {
 	}
 	n := newPerceptron(e, t.Hidden, len(start))
 	// Weights of the first layer by the rule of Glorot and Bengio; those of the second are 0, so that the start is exact.
-	r := rand.New(rand.NewPCG(t.Seed, firstLayer))
+	r := rand.New(rand.NewPCG(t.Seed, stream))
 	bound := math.Sqrt(6 / float64(n.inputs()+n.hidden))
 	for i := range n.inputs() * n.hidden {
 		n.theta[i] = bound * (2*r.Float64() - 1)

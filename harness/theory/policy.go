@@ -25,7 +25,7 @@ func newPolicy(e *Environment, t Training) *policy {
 	for a := 1; a <= len(e.Cost); a++ {
 		start[a] = math.Log(t.InitialCall / (1 - t.InitialCall) / float64(len(e.Cost)))
 	}
-	return newPolicyOn(newNetwork(e, t, start))
+	return newPolicyOn(newNetwork(e, t, policyLayer, start))
 }
 
 // ColdStart returns the probabilities of the actions before training in a situation: experts share call, see newPolicy.

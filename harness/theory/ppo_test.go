@@ -144,6 +144,22 @@ func TestGradientsOfPolicyAndCriticAreThoseOfTheirLosses(t *testing.T) {
 	}
 }
 
+func TestPolicyAndCriticStartWithFirstLayersOfTheirOwn(t *testing.T) {
+	e, o := seen(), ppo(5)
+	x := newTrainer(e, Reward{Kind: Linear}, o, newPolicy(e, o))
+	first, _, _, _ := x.p.network.(*perceptron).layers(own(x.p).theta)
+	second, _, _, _ := x.critic.(*perceptron).layers(own(x.critic).theta)
+	equal := 0
+	for i, w := range first {
+		if w == second[i] {
+			equal++
+		}
+	}
+	if equal > 0 {
+		t.Errorf("%d of %d weights are the same ones", equal, len(first))
+	}
+}
+
 // The rewards behind the targets of a batch, worked out again: the answer's for the last move, and less KL nats for
 // every move, which are 0 before the first update.
 func TestTheFirstBatchPaysNoDivergence(t *testing.T) {

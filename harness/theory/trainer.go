@@ -26,7 +26,7 @@ func newTrainer(e *Environment, r Reward, t Training, p *policy) *trainer {
 	x.g = newGroups(e, x.p, t)
 	remember(p.network)
 	if t.Algorithm == PPO {
-		x.critic = newNetwork(e, t, []float64{0})
+		x.critic = newNetwork(e, t, criticLayer, []float64{0})
 		remember(x.critic)
 		cold := t
 		cold.Hidden = 0 // a table starts where a perceptron does, and is read faster
