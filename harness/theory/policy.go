@@ -8,6 +8,44 @@ import "math"
 type policy struct {
 	network
 	buffer, slope []float64 // [actions]
+	known         *chances  // nil: none
+}
+
+// chances are the probabilities that a policy has computed since its last step: episodes and lessons come to the same states many times
+// in between.
+type chances struct {
+	lasts, calls, sets int     // of a state: whom it called last, how many calls, which set of experts
+	places             []int32 // [bucket, calls, last, set] where a state's probabilities lie, from 1; 0: they are not known
+	seen               []int   // the states that are, as indices into places
+	probs              []float64
+}
+
+// mostPlaces bounds the memory of chances, to 16 MB.
+const mostPlaces = 1 << 22
+
+// remember makes a policy compute no probabilities twice between two steps, for as long as its weights change by steps alone. An Actor
+// has a memory of its own.
+func (p *policy) remember(e *Environment) {
+	remember(p.network)
+	c := &chances{lasts: len(e.Cost) + 1, calls: e.Horizon + 1, sets: 1}
+	if e.Select {
+		c.sets = 1 << len(e.Cost)
+	}
+	_, acts := p.network.(*acting)
+	if n := len(e.Buckets) * c.calls * c.lasts * c.sets; !acts && n <= mostPlaces {
+		c.places = make([]int32, n)
+		p.known = c
+	}
+}
+
+func (p *policy) update(lr, decay, norm float64) {
+	p.network.update(lr, decay, norm)
+	if c := p.known; c != nil {
+		for _, at := range c.seen {
+			c.places[at] = 0
+		}
+		c.seen, c.probs = c.seen[:0], c.probs[:0]
+	}
 }
 
 // move is an action with the state that it was taken in and the probability that it had.
@@ -45,6 +83,26 @@ func newPolicyOn(n network) *policy {
 
 // probs returns the probabilities of the actions; the slice is reused by the next call.
 func (p *policy) probs(e *Environment, s state) []float64 {
+	c := p.known
+	if c == nil {
+		return p.softmax(e, s)
+	}
+	at := (s.bucket*c.calls+s.calls)*c.lasts + s.last
+	if c.sets > 1 {
+		at = at*c.sets + int(s.called)
+	}
+	n := len(p.buffer)
+	if c.places[at] == 0 {
+		c.seen = append(c.seen, at)
+		c.probs = append(c.probs, p.softmax(e, s)...)
+		c.places[at] = int32(len(c.seen))
+	}
+	place := int(c.places[at])
+	return c.probs[(place-1)*n : place*n : place*n]
+}
+
+// softmax computes them.
+func (p *policy) softmax(e *Environment, s state) []float64 {
 	logits := p.forward(s)
 	top := math.Inf(-1)
 	for a, l := range logits {

@@ -96,6 +96,7 @@ func TestGradientsOfPolicyAndCriticAreThoseOfTheirLosses(t *testing.T) {
 		n.(*perceptron).memory = nil // weights are about to change otherwise than by steps
 		away(n)
 	}
+	x.p.known = nil
 	objective := func() float64 {
 		var sum float64
 		for _, l := range x.lessons {

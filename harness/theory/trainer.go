@@ -24,13 +24,14 @@ type trainer struct {
 func newTrainer(e *Environment, r Reward, t Training, p *policy) *trainer {
 	x := &trainer{e: e, t: t, s: &scorer{Reward: r}, p: p}
 	x.g = newGroups(e, x.p, t)
-	remember(p.network)
+	p.remember(e)
 	if t.Algorithm == PPO {
 		x.critic = newNetwork(e, t, criticLayer, []float64{0})
 		remember(x.critic)
 		cold := t
 		cold.Hidden = 0 // a table starts where a perceptron does, and is read faster
 		x.start = newPolicy(e, cold)
+		x.start.remember(e)
 	}
 	return x
 }
