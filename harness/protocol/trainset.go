@@ -79,16 +79,17 @@ func (e *experiment) stageTwo(ctx context.Context, read func(*profile, context.C
 
 // checkLeak fails if a training problem has the text of a test problem.
 func (e *experiment) checkLeak(ctx context.Context) error {
-	trained := map[uint64]string{}
-	for _, x := range e.train.Examples() {
-		trained[routing.TextHash(x.Problem.Text)] = x.Problem.ID
+	examples := e.train.Examples()
+	trained := make(map[string]string, len(examples))
+	for _, x := range examples {
+		trained[x.Problem.Text] = x.Problem.ID
 	}
 	for _, a := range e.arenas {
 		if err := a.loadQueries(ctx); err != nil {
 			return err
 		}
 		for _, q := range a.Queries {
-			if id, ok := trained[routing.TextHash(q.Problem.Text)]; ok {
+			if id, ok := trained[q.Problem.Text]; ok {
 				return fmt.Errorf("%w: training problem %s and test problem %s have the same text; train on another set or, for generated sets, another seed", spec.ErrUsage, id, q.Problem.ID)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
-	"hash"
 	"math"
 	"slices"
 	"sync"
@@ -46,24 +45,26 @@ func keyOfStageOne(network policy.Policy, sft spec.SFT, s seed.Seed, examples []
 		return key, err
 	}
 	h.Write(settings)
+	var row []byte
 	for _, x := range examples {
-		h.Write([]byte(x.ID))
-		numbers(h, []float64{x.Weight})
-		numbers(h, x.Prob)
-		numbers(h, x.Row.IDs)
-		numbers(h, x.Row.Values)
-		numbers(h, x.Row.Written)
+		row = append(row[:0], x.ID...)
+		row = numbers(row, []float64{x.Weight})
+		row = numbers(row, x.Prob)
+		row = numbers(row, x.Row.IDs)
+		row = numbers(row, x.Row.Values)
+		row = numbers(row, x.Row.Written)
+		h.Write(row)
 	}
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
-// numbers writes how many numbers there are, and each.
-func numbers[T int32 | float32 | float64](h hash.Hash, list []T) {
-	buffer := binary.LittleEndian.AppendUint64(make([]byte, 0, 8+8*len(list)), uint64(len(list)))
+// numbers appends how many numbers there are, and each.
+func numbers[T int32 | float32 | float64](to []byte, list []T) []byte {
+	to = binary.LittleEndian.AppendUint64(to, uint64(len(list)))
 	for _, x := range list {
-		buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(float64(x)))
+		to = binary.LittleEndian.AppendUint64(to, math.Float64bits(float64(x)))
 	}
-	h.Write(buffer)
+	return to
 }
 
 // find returns the weights of a key and the curve that led to them.
