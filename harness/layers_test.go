@@ -73,7 +73,7 @@ var layers = map[string][]string{
 	// A client knows no simulation; the simulation answers a client's requests.
 	"harness/experts/sim": {"harness/experts", "harness/experts/vllm", "harness/routing", "harness/cost", "harness/seed", "harness/spec"},
 	// A server of models that are functions, and what goes wrong with one: no client, so that the client's tests can have both.
-	"harness/experts/vllm":  {"harness/experts/internal/wire"},
+	"harness/experts/vllm":  {"harness/experts/internal/wire", "harness/lines"},
 	"harness/experts/fault": {"harness/experts/vllm"},
 	// What the client costs is measured from outside, as a run uses it.
 	"tools/clientbench": {"harness/experts", "harness/routing", "harness/seed", "harness/spec"},

@@ -121,3 +121,29 @@ func TestAPerceptronRemembersWhatItComputes(t *testing.T) {
 		t.Errorf("%d states are known after a step", n)
 	}
 }
+
+// What is remembered is what would be computed: of every state that episodes come to, before and behind steps.
+func TestWhatAPolicyRemembersIsWhatItWouldCompute(t *testing.T) {
+	for name, hidden := range map[string]int{"table": 0, "network": 8} {
+		e := seen()
+		e.Select, e.Assimilation, e.Horizon = true, 0.4, 3
+		o := Training{Steps: 4, Batch: 20, Group: 4, LR: 0.1, InitialCall: 0.9, Hidden: hidden, Seed: 2, LogEvery: 1}
+		x := newTrainer(e, Reward{Kind: Linear, Lambda: 0.3}, o, newPolicy(e, o))
+		for step := 1; step <= o.Steps; step++ {
+			x.step(step)
+			for i := range x.g.episodes {
+				for _, m := range x.g.episodes[i].moves {
+					for range 2 {
+						got := append([]float64(nil), x.p.probs(e, m.state)...)
+						if diff := cmp.Diff(x.p.softmax(e, m.state), got); diff != "" {
+							t.Fatalf("%s, step %d: computed, remembered:\n%s", name, step, diff)
+						}
+					}
+				}
+			}
+			if len(x.p.known.seen) < 4 {
+				t.Fatalf("%s: %d states are remembered", name, len(x.p.known.seen))
+			}
+		}
+	}
+}

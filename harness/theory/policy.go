@@ -23,16 +23,20 @@ type chances struct {
 // mostPlaces bounds the memory of chances, to 16 MB.
 const mostPlaces = 1 << 22
 
-// remember makes a policy compute no probabilities twice between two steps, for as long as its weights change by steps alone. An Actor
-// has a memory of its own.
+// remember makes a policy compute no probabilities twice between two steps, for as long as its weights change by steps alone. Those of an
+// Actor hang on more than a place tells, and it has a memory of its own.
 func (p *policy) remember(e *Environment) {
+	switch p.network.(type) {
+	case *table, *perceptron:
+	default:
+		return
+	}
 	remember(p.network)
 	c := &chances{lasts: len(e.Cost) + 1, calls: e.Horizon + 1, sets: 1}
 	if e.Select {
 		c.sets = 1 << len(e.Cost)
 	}
-	_, acts := p.network.(*acting)
-	if n := len(e.Buckets) * c.calls * c.lasts * c.sets; !acts && n <= mostPlaces {
+	if n := len(e.Buckets) * c.calls * c.lasts * c.sets; n <= mostPlaces {
 		c.places = make([]int32, n)
 		p.known = c
 	}

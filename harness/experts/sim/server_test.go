@@ -88,13 +88,14 @@ func TestServerRefusesWhatItCannotDo(t *testing.T) {
 		status     int
 		want       string
 	}{
-		"no user message":      {"/v1/chat/completions", `{"model":"qwen3-4b","messages":[]}`, 400, "no message of role user"},
-		"an unknown model":     {"/v1/chat/completions", `{"model":"gpt","messages":[{"role":"user","content":` + message + `}]}`, 404, `The model ` + "`gpt`" + ` does not exist.`},
-		"an unknown problem":   {"/v1/chat/completions", `{"model":"qwen3-4b","messages":[{"role":"user","content":"?"}]}`, 404, "unknown problem"},
-		"something else":       {"/v1/chat/completions", `[1]`, 400, "the request is not one for /v1/chat/completions"},
-		"a negative limit":     {"/v1/chat/completions", `{"model":"qwen3-4b","messages":[{"role":"user","content":` + message + `}],"max_tokens":-1}`, 400, "max_tokens must be at least 1"},
-		"a request of 2 MB":    {"/v1/chat/completions", strings.Repeat(" ", 2<<20), 400, "request body too large"},
-		"a path without model": {"/v1/embeddings", `{}`, 404, "there is no POST /v1/embeddings here"},
+		"no user message":       {"/v1/chat/completions", `{"model":"qwen3-4b","messages":[]}`, 400, "no message of role user"},
+		"an unknown model":      {"/v1/chat/completions", `{"model":"gpt","messages":[{"role":"user","content":` + message + `}]}`, 404, `The model ` + "`gpt`" + ` does not exist.`},
+		"an unknown problem":    {"/v1/chat/completions", `{"model":"qwen3-4b","messages":[{"role":"user","content":"?"}]}`, 404, "unknown problem"},
+		"something else":        {"/v1/chat/completions", `[1]`, 400, "the request is not one for /v1/chat/completions: it is of type array"},
+		"a model with a number": {"/v1/chat/completions", `{"model":3}`, 400, "the request is not one for /v1/chat/completions: model is of type number"},
+		"a negative limit":      {"/v1/chat/completions", `{"model":"qwen3-4b","messages":[{"role":"user","content":` + message + `}],"max_tokens":-1}`, 400, "max_tokens must be at least 1"},
+		"a request of 2 MB":     {"/v1/chat/completions", strings.Repeat(" ", 2<<20), 400, "request body too large"},
+		"a path without model":  {"/v1/embeddings", `{}`, 404, "there is no POST /v1/embeddings here"},
 	} {
 		response, err := http.Post(srv.URL+c.path, "application/json", strings.NewReader(c.body))
 		if err != nil {

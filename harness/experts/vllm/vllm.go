@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/experts/internal/wire"
+	"github.com/entrorouter/entrorouter/harness/lines"
 )
 
 // Options say how models are served.
@@ -94,7 +95,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, into any) error {
 		return &Error{http.StatusBadRequest, BadRequest, "cannot read the request: " + err.Error()}
 	}
 	if err := json.Unmarshal(buf.Bytes(), into); err != nil {
-		return &Error{http.StatusBadRequest, BadRequest, "the request is not one for " + r.URL.Path + ": " + err.Error()}
+		return &Error{http.StatusBadRequest, BadRequest, "the request is not one for " + r.URL.Path + ": " + lines.Worded(err).Error()}
 	}
 	return nil
 }
