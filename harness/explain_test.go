@@ -319,7 +319,7 @@ func followsToTheRoot(t *testing.T, out string) {
 
 // What the recipes call their fields is what files call them: a reader changes what a file says.
 func TestEveryFieldOfEveryRecipeIsNamedAsAFileWritesIt(t *testing.T) {
-	code := map[string]bool{"features": true, "points": true, "counts": true, "prior": true, "sweep": true, "split": true, "simulation": true, "simulated_router": true, "asked_again": true}
+	code := map[string]bool{"features": true, "points": true, "counts": true, "prior": true, "sweep": true, "split": true, "simulation": true, "simulated_router": true, "ppo": true, "asked_again": true}
 	dir, _ := toy.Folder(t, "", toy.Constants)
 	cases := map[string]*spec.Resolved{"folds": toy.Load(t, filepath.Join(dir, "constants.yaml")), "tiny": toy.Tiny(t)}
 	for _, name := range spec.Names(experiments.FS) {

@@ -46,6 +46,14 @@ func newRouterR1(s Setup) (routing.Method, error) {
 
 func (*routerR1) Name() string { return "routerr1" }
 
+// Code names what of the program its numbers hang on beside its knobs, and the version of that; "" is nothing.
+func (r *routerR1) Code() (name string, version int) {
+	if r.Group > 0 {
+		return "", 0
+	}
+	return "ppo", theory.VersionOfPPO
+}
+
 func (r *routerR1) traits() Traits { return r.traitsOf("Router-R1", r.Batch, max(r.Group, 1)) }
 
 func (r *routerR1) Fit(ctx context.Context, train routing.TrainSet, work routing.Work) (routing.Router, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/store"
 )
 
-const collapseVersion = 3
+const collapseVersion = 4
 
 // newCollapse opens the store and plans the one step; it trains nothing.
 func newCollapse(r *spec.Resolved, o steps.Options) (*Run, error) {

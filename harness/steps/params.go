@@ -220,6 +220,11 @@ func (p *Params) Method(row spec.Method, method routing.Method) {
 	p.below(explain.RootMethod)["params"] = json.RawMessage(resolved)
 	p.Spec("c_unit", "policy", "evaluate.decoding")
 	p.Features()
+	if coded, ok := method.(interface{ Code() (string, int) }); ok {
+		if name, version := coded.Code(); name != "" {
+			p.Code(name, version)
+		}
+	}
 	if based, ok := method.(interface{ ModelDigest() (string, error) }); ok {
 		digest, err := based.ModelDigest()
 		if err != nil && p.err == nil {

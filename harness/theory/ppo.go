@@ -4,6 +4,9 @@ package theory
 
 import "math"
 
+// VersionOfPPO is raised when PPO comes to other numbers. In 2 policy and critic have first layers of their own.
+const VersionOfPPO = 2
+
 // Router-R1 discounts nothing.
 const (
 	discount = 1 // gamma
