@@ -29,5 +29,5 @@ func characters(text string, of spec.Characters) []bucketCount {
 			count(bytes[ends[i]:ends[i+n]], all)
 		}
 	}
-	return nonZero(all)
+	return nonZero(all, nil)
 }

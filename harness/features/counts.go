@@ -78,14 +78,17 @@ func (c Counts) Rows(ctx context.Context, texts []string) ([]policy.Row, error) 
 }
 
 func (c Counts) row(text string) policy.Row {
-	surface, counts := c.memory.read(text, c.Buckets, c.NGrams)
-	row := policy.Row{IDs: make([]int32, 0, len(surface)+len(counts)), Values: make([]float32, 0, len(surface)+len(counts))}
-	row = appendCounts(c.appendStructure(row, surface), len(surfaceNames), counts)
-	return row
+	var room [rowRoom]bucketCount
+	surface, counts := c.memory.read(text, c.Buckets, c.NGrams, room[:])
+	return appendCounts(c.appendStructure(policy.Row{}, surface, len(counts)), len(surfaceNames), counts)
 }
 
-// appendStructure adds surface features to a row, by ids from 0.
-func (c Counts) appendStructure(row policy.Row, surface []float64) policy.Row {
+// rowRoom is how many counts of a text are read without allocating memory: more than most texts of a problem have.
+const rowRoom = 512
+
+// appendStructure adds surface features to a row, by ids from 0, and makes room for more.
+func (c Counts) appendStructure(row policy.Row, surface []float64, more int) policy.Row {
+	row.IDs, row.Values = slices.Grow(row.IDs, len(surface)+more), slices.Grow(row.Values, len(surface)+more)
 	for k, x := range surface {
 		if c.SD[k] == 0 {
 			continue
@@ -98,35 +101,34 @@ func (c Counts) appendStructure(row policy.Row, surface []float64) policy.Row {
 
 // appendCounts adds n-grams to a row, by ids from first on: sign(c)*log(1+|c|) of a signed count c.
 func appendCounts(row policy.Row, first int, counts []bucketCount) policy.Row {
-	row.IDs, row.Values = slices.Grow(row.IDs, len(counts)), slices.Grow(row.Values, len(counts))
-	for _, g := range counts {
-		row.IDs = append(row.IDs, int32(first)+g.bucket)
-		row.Values = append(row.Values, damped(g.count))
+	at, end := len(row.IDs), len(row.IDs)+len(counts)
+	row.IDs, row.Values = slices.Grow(row.IDs, len(counts))[:end], slices.Grow(row.Values, len(counts))[:end]
+	ids, values := row.IDs[at:], row.Values[at:]
+	for k, g := range counts {
+		ids[k], values[k] = int32(first)+g.bucket, damped(g.count)
 	}
 	return row
 }
 
 // damped is sign(c)*log(1+|c|).
-func damped(c int32) (x float32) {
-	n := int(c)
-	if n < 0 {
-		n = -n
+func damped(c int32) float32 {
+	if at := int(c) + len(small)/2; uint(at) < uint(len(small)) {
+		return small[at]
 	}
-	if n < len(smallLogs) {
-		x = smallLogs[n]
-	} else {
-		x = float32(math.Log1p(float64(n)))
-	}
-	if c < 0 {
-		return -x
-	}
-	return x
+	return dampedAnew(int(c))
 }
 
-// smallLogs are the logarithms of one more than a count, of counts that are met all the time.
-var smallLogs = func() (logs [64]float32) {
-	for c := range logs {
-		logs[c] = float32(math.Log1p(float64(c)))
+// small is damped of the counts that are met all the time, from -len(small)/2 on.
+var small = func() (of [128]float32) {
+	for at := range of {
+		of[at] = dampedAnew(at - len(of)/2)
 	}
-	return logs
+	return of
 }()
+
+func dampedAnew(c int) float32 {
+	if c < 0 {
+		return -float32(math.Log1p(float64(-c)))
+	}
+	return float32(math.Log1p(float64(c)))
+}

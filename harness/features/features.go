@@ -102,14 +102,15 @@ func (s Set) Rows(ctx context.Context, texts []string) ([]policy.Row, error) {
 		var surface []float64
 		var words []bucketCount
 		if counts {
-			surface, words = s.Counts.memory.read(texts[i], s.Counts.Buckets, s.Counts.NGrams)
+			var room [rowRoom]bucketCount
+			surface, words = s.Counts.memory.read(texts[i], s.Counts.Buckets, s.Counts.NGrams, room[:])
 		}
 		first := 0
 		for _, part := range s.Of.Read { // in the order of Only
 			start := len(row.IDs)
 			switch part {
 			case spec.ReadStructure:
-				row = s.Counts.appendStructure(row, surface)
+				row = s.Counts.appendStructure(row, surface, len(words))
 				for k := range row.Values {
 					row.Values[k] *= surfaceScale
 				}

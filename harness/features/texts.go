@@ -2,7 +2,11 @@
 
 package features
 
-import "sync"
+import (
+	"encoding/binary"
+	"slices"
+	"sync"
+)
 
 // Texts remembers what texts are made of, so that whoever reads the same texts cuts them up once. It forgets
 // nothing and stops learning when it is full: with readers that go through the same texts in the same order, one that
@@ -10,7 +14,8 @@ import "sync"
 // Safe for concurrent use; a nil *Texts remembers nothing.
 type Texts struct {
 	mu    sync.RWMutex
-	left  int // bytes
+	left  int  // bytes
+	full  bool // something was not learned
 	known map[string]*content
 }
 
@@ -20,40 +25,73 @@ func NewTexts(bytes int) *Texts { return &Texts{left: bytes, known: map[string]*
 // content is what a text is made of. Readers must not change it.
 type content struct {
 	surface []float64
-	grams   []hashed // one for each way of hashing
+	grams   []hashed // one for each way of hashing, but for those that another one has
 }
 
-// hashed is the n-grams of a text in the order of their buckets.
+// hashed is the n-grams of a text: pairs of varints in the order of buckets, how far a bucket is from the one before and its count.
 type hashed struct {
 	buckets, ngrams int
-	counts          []bucketCount
+	packed          []byte
 }
 
 // bucketCount is a bucket and its signed count, which is not 0.
 type bucketCount struct{ bucket, count int32 }
 
-// find returns what is known of a text.
-func (t *Texts) find(text string, buckets, ngrams int) (surface []float64, counts []bucketCount) {
+// has says whether n-grams hashed into so many buckets follow from h: a bucket is a hash modulo their number.
+func (h hashed) has(buckets, ngrams int) bool { return h.ngrams == ngrams && h.buckets%buckets == 0 }
+
+// pack returns counts as they are kept.
+func pack(buckets, ngrams int, counts []bucketCount) hashed {
+	packed, last := make([]byte, 0, 3*len(counts)), int32(0)
+	for _, g := range counts {
+		packed = binary.AppendVarint(binary.AppendUvarint(packed, uint64(g.bucket-last)), int64(g.count))
+		last = g.bucket
+	}
+	return hashed{buckets, ngrams, slices.Clone(packed)}
+}
+
+// counts returns the counts of so many buckets, which h has. It writes them to room while there is some.
+func (h hashed) counts(buckets int, room []bucketCount) []bucketCount {
+	counts, last := room[:0], uint64(0)
+	for at := 0; at < len(h.packed); {
+		step, n := binary.Uvarint(h.packed[at:])
+		count, m := binary.Varint(h.packed[at+n:])
+		last += step
+		counts = append(counts, bucketCount{int32(last), int32(count)})
+		at += n + m
+	}
+	if buckets == h.buckets {
+		return counts
+	}
+	all := make([]int32, buckets)
+	for _, g := range counts {
+		all[uint32(g.bucket)%uint32(buckets)] += g.count
+	}
+	return nonZero(all, counts)
+}
+
+// find returns what is known of a text: its surface features, nil if they are not, and what has its n-grams in so many buckets.
+func (t *Texts) find(text string, buckets, ngrams int) (surface []float64, h hashed, ok bool) {
 	if t == nil {
-		return nil, nil
+		return nil, h, false
 	}
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	c := t.known[text]
 	if c == nil {
-		return nil, nil
+		return nil, h, false
 	}
 	for _, h := range c.grams {
-		if h.buckets == buckets && h.ngrams == ngrams {
-			return c.surface, h.counts
+		if h.has(buckets, ngrams) {
+			return c.surface, h, true
 		}
 	}
-	return c.surface, nil
+	return c.surface, h, false
 }
 
 // surface returns the surface features of a text.
 func (t *Texts) surface(text string) []float64 {
-	if s, _ := t.find(text, 0, 0); s != nil {
+	if s, _, _ := t.find(text, 1, 0); s != nil {
 		return s
 	}
 	s := surface(text, tokenize(text))
@@ -61,11 +99,11 @@ func (t *Texts) surface(text string) []float64 {
 	return s
 }
 
-// read returns the surface features of a text and its hashed n-grams.
-func (t *Texts) read(text string, buckets, ngrams int) (s []float64, counts []bucketCount) {
-	s, counts = t.find(text, buckets, ngrams)
-	if counts != nil {
-		return s, counts
+// read returns the surface features of a text and its hashed n-grams, which it writes to room while there is some.
+func (t *Texts) read(text string, buckets, ngrams int, room []bucketCount) (s []float64, counts []bucketCount) {
+	s, h, ok := t.find(text, buckets, ngrams)
+	if ok {
+		return s, h.counts(buckets, room)
 	}
 	tokens := tokenize(text)
 	if s == nil {
@@ -73,20 +111,16 @@ func (t *Texts) read(text string, buckets, ngrams int) (s []float64, counts []bu
 	}
 	all := make([]int32, buckets)
 	hashNGrams(tokens, ngrams, all)
-	counts = nonZero(all)
-	t.learn(text, s, hashed{buckets, ngrams, counts})
+	counts = nonZero(all, room)
+	if t != nil {
+		t.learn(text, s, pack(buckets, ngrams, counts))
+	}
 	return s, counts
 }
 
-// nonZero returns the buckets that were counted.
-func nonZero(all []int32) []bucketCount {
-	n := 0
-	for _, c := range all {
-		if c != 0 {
-			n++
-		}
-	}
-	counts := make([]bucketCount, 0, n)
+// nonZero returns the buckets that were counted. It writes them to room while there is some.
+func nonZero(all []int32, room []bucketCount) []bucketCount {
+	counts := room[:0]
 	for b, c := range all {
 		if c != 0 {
 			counts = append(counts, bucketCount{int32(b), c})
@@ -95,7 +129,8 @@ func nonZero(all []int32) []bucketCount {
 	return counts
 }
 
-// learn remembers surface features and, unless they are empty, hashed n-grams, if there is room.
+// learn remembers surface features and, unless they are empty, hashed n-grams, if there is room. They take the place of those that they
+// have too.
 func (t *Texts) learn(text string, surface []float64, h hashed) {
 	if t == nil {
 		return
@@ -105,21 +140,42 @@ func (t *Texts) learn(text string, surface []float64, h hashed) {
 	defer t.mu.Unlock()
 	c := t.known[text]
 	if c == nil {
-		size := entry + 8*len(surface)
-		if size > t.left {
+		if !t.takes(entry + len(text) + 8*len(surface)) {
 			return
 		}
-		t.left -= size
 		c = &content{surface: surface}
 		t.known[text] = c
 	}
-	for _, known := range c.grams {
-		if known.buckets == h.buckets && known.ngrams == h.ngrams {
+	if h.buckets == 0 {
+		return
+	}
+	for i, known := range c.grams {
+		if known.has(h.buckets, h.ngrams) {
 			return // learned by another reader meanwhile
 		}
+		if h.has(known.buckets, known.ngrams) && t.takes(len(h.packed)-len(known.packed)) {
+			c.grams[i] = h
+			return
+		}
 	}
-	if size := entry + 8*len(h.counts); h.buckets > 0 && size <= t.left {
-		t.left -= size
+	if t.takes(entry + len(h.packed)) {
 		c.grams = append(c.grams, h)
 	}
+}
+
+// takes says whether there is room for so many bytes more, which are then taken.
+func (t *Texts) takes(bytes int) bool {
+	if bytes > t.left {
+		t.full = true
+		return false
+	}
+	t.left -= bytes
+	return true
+}
+
+// Full says whether there was no room for something.
+func (t *Texts) Full() bool {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.full
 }

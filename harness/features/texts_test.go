@@ -18,7 +18,7 @@ func TestRowsAreTheSameWithAnyMemory(t *testing.T) {
 	texts = append(texts, "")
 	readers := func(m *Texts) []Counts {
 		var all []Counts
-		for _, size := range []struct{ buckets, ngrams int }{{64, 1}, {64, 2}, {4096, 2}, {64, 2}} {
+		for _, size := range []struct{ buckets, ngrams int }{{64, 1}, {64, 2}, {4096, 2}, {1024, 2}, {96, 2}, {64, 2}} {
 			p, err := NewCounts(t.Context(), size.buckets, size.ngrams, texts[:20], m)
 			if err != nil {
 				t.Fatal(err)
@@ -44,6 +44,14 @@ func TestRowsAreTheSameWithAnyMemory(t *testing.T) {
 				}
 			}
 		}
+		for text, c := range memory.known {
+			if bytes == 1<<30 && len(c.grams) != 3 { // the finest of each length, and what those have not
+				t.Errorf("%q is known in %d ways, want 3", text, len(c.grams))
+			}
+		}
+		if memory.Full() != (bytes < 1<<30) {
+			t.Errorf("%d bytes: full is %v", bytes, memory.Full())
+		}
 		if memory.left < 0 || bytes == 1<<30 && len(memory.known) != 51 || bytes == 1000 && len(memory.known) > 2 {
 			t.Errorf("%d bytes: %d texts known, %d bytes left", bytes, len(memory.known), memory.left)
 		}
@@ -56,7 +64,7 @@ func TestAMemoryIsSharedByGoroutines(t *testing.T) {
 	for w := range 4 {
 		g.Go(func() {
 			for i := range 200 {
-				memory.read(fmt.Sprint("text ", i%50), 32, 1+w%2)
+				memory.read(fmt.Sprint("text ", i%50), 32, 1+w%2, nil)
 			}
 		})
 	}
