@@ -47,6 +47,15 @@ func TestARegressionIsFittedOnce(t *testing.T) {
 		{"routerr1", "{steps: 5, assimilation: 0.5}", set, 1, 19},
 		{"xrouter", "{steps: 5, assimilation: 0}", set, 2, 19},
 		{"xrouter", "{steps: 5, assimilation: 0, l2: 10}", set, 2, 20},
+		{"routellm", "epochs: 1", set, 1, 21},
+		{"routellm", "{epochs: 1, share: 0.2}", set, 1, 21},
+		{"routellm", "{epochs: 1, ties: cheap}", set, 1, 22},
+		{"routellm", "epochs: 1", set, 2, 23},
+		{"routellm", "epochs: 1", fewer, 1, 24},
+		{"swranking", "", set, 1, 24}, // chances are no regression
+		{"swranking", "share: 0.2", set, 1, 24},
+		{"swranking", "most: 60", set, 1, 24},
+		{"swranking", "", fewer, 1, 24},
 	} {
 		decisions := func(fits *predict.Fits, log *slog.Logger) []routing.Decision {
 			s := setup(t, c.kind, c.params)

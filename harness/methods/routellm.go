@@ -59,10 +59,11 @@ type routeLLM struct {
 
 	scores  *predict.Imported
 	reading features.Reading
+	fits    *predict.Fits
 }
 
 func newRouteLLM(s Setup) (routing.Method, error) {
-	r := &routeLLM{Extension: "pair", Ties: "drop", Share: 0.5, Strongest: s.Spec.Targets.Strongest, Dims: 32, Epochs: 30, Batch: 64, LR: 0.003, Decay: 1e-5, Noise: 0.1, Features: s.textFeatures(spec.ReadWords, spec.ReadStructure)}
+	r := &routeLLM{Extension: "pair", Ties: "drop", Share: 0.5, Strongest: s.Spec.Targets.Strongest, Dims: 32, Epochs: 30, Batch: 64, LR: 0.003, Decay: 1e-5, Noise: 0.1, Features: s.textFeatures(spec.ReadWords, spec.ReadStructure), fits: s.Fits}
 	if s.Spec.Features.Words.Buckets == 0 {
 		r.Features.Words.Buckets = 256
 	}
@@ -112,13 +113,21 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 	}
 	experts := len(train.Experts)
 	strongest := dearOfPair(c.Examples, experts, r.Strongest)
-	preferences := r.preferences(c.Examples, experts, strongest)
-	model, accuracy, err := learn.FitFactors(ctx, c.Rows, c.Width()+1, preferences, experts, r.Dims, r.Noise,
-		learn.Descent{Epochs: r.Epochs, Batch: r.Batch, LR: r.LR, Decay: r.Decay}, work.Seed.Derive("routellm", "weights"), work.Seed.Derive("routellm", "batches"))
+	descent := learn.Descent{Epochs: r.Epochs, Batch: r.Batch, LR: r.LR, Decay: r.Decay}
+	key, err := predict.KeyOfFit(fmt.Sprintln("factors", work.Seed, r.Extension, r.Ties, strongest, r.Dims, r.Noise, descent), r.reading.Of, nil, c.Examples, func(e routing.Example) []float64 { return e.Kappa })
 	if err != nil {
 		return nil, err
 	}
-	work.Log.Debug("preferences factorised", "problems", len(c.Examples), "preferences", len(preferences), "accuracy", accuracy)
+	model, err := predict.Once(r.fits, key, func() (*learn.Factors, error) {
+		preferences := r.preferences(c.Examples, experts, strongest)
+		model, accuracy, err := learn.FitFactors(ctx, c.Rows, c.Width()+1, preferences, experts, r.Dims, r.Noise,
+			descent, work.Seed.Derive("routellm", "weights"), work.Seed.Derive("routellm", "batches"))
+		work.Log.Debug("preferences fitted to texts", "problems", len(c.Examples), "preferences", len(preferences), "accuracy", accuracy)
+		return model, err
+	})
+	if err != nil {
+		return nil, err
+	}
 
 	usd, _ := routing.Means(c.Examples, experts)
 	unit := predict.DollarUnit(usd)

@@ -4,12 +4,12 @@ package methods
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
-	"github.com/entrorouter/entrorouter/harness/parallel"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -34,13 +34,14 @@ type swRanking struct {
 	Features  spec.Features `yaml:"features"`
 
 	reading features.Reading
+	fits    *predict.Fits
 }
 
 // certainShare of all comparisons is won at least by every expert.
 const certainShare = 1e-6
 
 func newSWRanking(s Setup) (routing.Method, error) {
-	r := &swRanking{Share: 0.5, Strongest: s.Spec.Targets.Strongest, Most: 4000, Features: s.textFeatures(spec.ReadWords)}
+	r := &swRanking{Share: 0.5, Strongest: s.Spec.Targets.Strongest, Most: 4000, Features: s.textFeatures(spec.ReadWords), fits: s.Fits}
 	var err error
 	r.reading, err = s.decode(r, &r.Features)
 	return r, err
@@ -65,13 +66,25 @@ func (r *swRanking) Fit(ctx context.Context, train routing.TrainSet, work routin
 	for _, e := range c.Examples[:len(c.Rows)] {
 		of.Texts, of.Pass = append(of.Texts, e.Problem.Text), append(of.Pass, e.Kappa)
 	}
-	a := newArena(of, c.Rows)
-	chances, err := parallel.Map(ctx, len(c.Rows), func(i int) float64 { return a.chance(c.Rows[i], of.Texts[i]) })
+	key, err := predict.KeyOfFit(fmt.Sprintln("similar", r.Most, of.Strongest), r.reading.Of, nil, c.Examples, func(e routing.Example) []float64 { return e.Kappa })
 	if err != nil {
 		return nil, err
 	}
+	known, err := predict.Once(r.fits, key, func() (*predict.Memory, error) { return new(predict.Memory), nil })
+	if err != nil {
+		return nil, err
+	}
+	expects := known.Predictor(newArena(of, c.Rows).predictor(of.Features))
+	found, err := expects(ctx, of.Texts)
+	if err != nil {
+		return nil, err
+	}
+	chances := make([]float64, len(found))
+	for i, s := range found {
+		chances[i] = s.Pass[0]
+	}
 	of.Knobs, of.Knob = quantileKnobs(chances), shareKnob(chances, r.Share, never)
-	return predict.Keep(train.Experts, work, of, func(of battles) (routing.Router, error) { return newArena(of, c.Rows).router(of), nil })
+	return predict.Keep(train.Experts, work, of, func(of battles) (routing.Router, error) { return of.router(expects), nil })
 }
 
 // Load implements Loader.
@@ -84,7 +97,7 @@ func (r *swRanking) Load(ctx context.Context, experts []routing.Expert, from str
 		if err != nil {
 			return nil, err
 		}
-		return newArena(of, rows).router(of), nil
+		return of.router(newArena(of, rows).predictor(of.Features)), nil
 	})
 }
 
@@ -184,15 +197,20 @@ func (a *arena) chance(row policy.Row, text string) float64 {
 	return learn.Sigmoid(ratings[a.strongest] - ratings[0])
 }
 
-func (a *arena) router(of battles) routing.Router {
-	r := predict.NewRouter(a.experts, of.Knobs, byDirection(of.Features, func(row policy.Row, text string) predict.Scores {
+// predictor expects the strongest expert's chance in place of pass rates.
+func (a *arena) predictor(of features.Set) predict.Predictor {
+	return byDirection(of, func(row policy.Row, text string) predict.Scores {
 		return predict.Scores{Pass: []float64{a.chance(row, text)}}
-	}), func(s predict.Scores, knob float64) int {
+	})
+}
+
+func (b battles) router(expects predict.Predictor) routing.Router {
+	r := predict.NewRouter(len(b.Pass[0]), b.Knobs, expects, func(s predict.Scores, knob float64) int {
 		if s.Pass[0] >= knob {
-			return of.Strongest
+			return b.Strongest
 		}
 		return 0
 	})
-	r.SetKnob(of.Knob)
+	r.SetKnob(b.Knob)
 	return r
 }
