@@ -32,6 +32,13 @@ func NewFits(room int) *Fits {
 	return &Fits{left: room, known: map[[sha256.Size]byte]*fitted{}}
 }
 
+// Full says whether there is no room for another fit.
+func (f *Fits) Full() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.left == 0
+}
+
 // Once returns what fit returns, from memory where it is there. Whoever wants what is being fitted waits for it.
 func Once[T any](f *Fits, key [sha256.Size]byte, fit func() (T, error)) (of T, err error) {
 	if f == nil {
@@ -60,7 +67,7 @@ func Once[T any](f *Fits, key [sha256.Size]byte, fit func() (T, error)) (of T, e
 }
 
 // KeyOfFit is a digest of what is fitted: its kind, the features, penalties and whatever else it follows from, and of every example the
-// numbers that it learns from, whatever the order of the examples.
+// text and the numbers that it learns from, whatever the order of the examples.
 func KeyOfFit(kind string, of spec.Features, l2 []float64, examples []routing.Example, numbers func(e routing.Example) []float64) (key [sha256.Size]byte, err error) {
 	settings, err := spec.Canonical(struct {
 		Kind string        `yaml:"kind"`
@@ -75,8 +82,10 @@ func KeyOfFit(kind string, of spec.Features, l2 []float64, examples []routing.Ex
 	examples = slices.Clone(examples)
 	routing.InHashOrder(examples)
 	for _, e := range examples {
-		line := append([]byte{'\n'}, e.Problem.ID...)
-		line = append(line, 0)
+		var line []byte
+		for _, x := range []string{e.Problem.ID, e.Problem.Text} {
+			line = append(binary.AppendUvarint(line, uint64(len(x))), x...)
+		}
 		for _, x := range numbers(e) {
 			line = binary.LittleEndian.AppendUint64(line, math.Float64bits(x))
 		}

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"sync"
 	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // One of those that want a fit makes it and the others wait; a failure is nothing to remember; without room each fits for itself.
@@ -31,5 +34,19 @@ func TestWhoeverWantsAFitWaitsForIt(t *testing.T) {
 	}
 	if made != 3 || len(f.known) != 1 {
 		t.Errorf("%d fits, %d known", made, len(f.known))
+	}
+}
+
+// Problems of other experiments may have the same ids.
+func TestAFitIsOfTexts(t *testing.T) {
+	key := func(text string) [32]byte {
+		key, err := KeyOfFit("kind", spec.Features{}, nil, []routing.Example{{Problem: routing.Problem{ID: "p1", Text: text}}}, func(routing.Example) []float64 { return nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return key
+	}
+	if key("Find x.") != key("Find x.") || key("Find x.") == key("Find y.") {
+		t.Error("the key of a fit is not that of its texts")
 	}
 }

@@ -39,14 +39,41 @@ const (
 // fitting is what the fits of a pool share under either protocol.
 type fitting struct {
 	*steps.Plan
-	pool        *steps.Pool
-	backend     policy.Backend  // nil: the store is only looked at
-	texts       *features.Texts // what fits have read
+	memory
+	pool       *steps.Pool
+	backend    policy.Backend // nil: the store is only looked at
+	models     *lm.Models
+	processors int64
+	slots      *semaphore.Weighted // as many as processors; a fit holds one while it goes on
+}
+
+// memory is what fits have read and what they came to.
+type memory struct {
+	texts       *features.Texts
 	stages      *stages.Memory
 	regressions *predict.Fits
-	models      *lm.Models
-	processors  int64
-	slots       *semaphore.Weighted // as many as processors; a fit holds one while it goes on
+}
+
+func newMemory() memory {
+	return memory{features.NewTexts(rememberedTexts), stages.NewMemory(rememberedStages), predict.NewFits(rememberedFits)}
+}
+
+func (m memory) full() bool { return m.texts.Full() || m.stages.Full() || m.regressions.Full() }
+
+// lasting is the memory of the experiments of protocol split that a process carries out, one after another: most have problems in common.
+var lasting struct {
+	sync.Mutex
+	memory
+}
+
+// lastingMemory returns the memory that lasts, begun anew if something had no room in it.
+func lastingMemory() memory {
+	lasting.Lock()
+	defer lasting.Unlock()
+	if lasting.texts == nil || lasting.full() {
+		lasting.memory = newMemory()
+	}
+	return lasting.memory
 }
 
 // newMethod is what a row is fitted with under either protocol.

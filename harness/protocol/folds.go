@@ -113,7 +113,7 @@ func openRecorded(ctx context.Context, run *Run, files *recording.Reader, pool s
 	if err != nil {
 		return nil, err
 	}
-	c := &recorded{fitting: run.fitting(members), embed: run.embed(members), servers: servers{run, members}}
+	c := &recorded{fitting: run.fitting(members, newMemory()), embed: run.embed(members), servers: servers{run, members}}
 	if c.outcomes, err = readOutcomes(ctx, files, members, &run.Spec.Experiment); err != nil {
 		return nil, err
 	}

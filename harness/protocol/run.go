@@ -14,13 +14,10 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/experts"
-	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/lm"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/policy"
-	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/stages"
 	"github.com/entrorouter/entrorouter/harness/steps"
 )
 
@@ -42,7 +39,7 @@ type Run struct {
 // RememberedStates bounds what is kept in memory of what frozen layers of language models made of texts, in bytes.
 const RememberedStates = 2 << 30
 
-// rememberedTexts bounds the memory of what texts are made of, in bytes: about 60,000 texts read in two ways.
+// rememberedTexts bounds the memory of what texts are made of, in bytes: about 70,000 texts of 800 characters.
 const rememberedTexts = 128 << 20
 
 // rememberedStages bounds the memory of what Stage I came to, in bytes.
@@ -109,9 +106,9 @@ func (r *Run) Close() {
 	}
 }
 
-func (r *Run) fitting(members *steps.Pool) fitting {
+func (r *Run) fitting(members *steps.Pool, m memory) fitting {
 	processors := int64(runtime.GOMAXPROCS(0))
-	return fitting{Plan: r.Plan, pool: members, backend: r.backend, texts: features.NewTexts(rememberedTexts), stages: stages.NewMemory(rememberedStages), regressions: predict.NewFits(rememberedFits), models: r.models, processors: processors, slots: semaphore.NewWeighted(processors)}
+	return fitting{Plan: r.Plan, pool: members, backend: r.backend, memory: m, models: r.models, processors: processors, slots: semaphore.NewWeighted(processors)}
 }
 
 // ask calls f with what asks for the rows of a run whose experts are asked for nothing: one row at a time. What answers are stored in is opened

@@ -22,7 +22,8 @@ import (
 // remembers nothing.
 type Memory struct {
 	mu    sync.Mutex
-	left  int // bytes
+	left  int  // bytes
+	full  bool // something was not learned
 	known map[[sha256.Size]byte]trainedOnce
 }
 
@@ -96,9 +97,18 @@ func (s *Memory) learn(key [sha256.Size]byte, model *policy.Model, curve *train.
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.left >= bytes {
-		s.left -= bytes
-		s.known[key] = trainedOnce{weights, slices.Clone(curve.Points)}
+	if s.left < bytes {
+		s.full = true
+		return nil
 	}
+	s.left -= bytes
+	s.known[key] = trainedOnce{weights, slices.Clone(curve.Points)}
 	return nil
+}
+
+// Full says whether there was no room for something.
+func (s *Memory) Full() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.full
 }
