@@ -24,9 +24,10 @@ var layers = map[string][]string{
 	// Answers that are stored are graded again, whoever asked for them.
 	"harness/regrade": {"harness/asking", "harness/book", "harness/routing", "harness/spec", "harness/store", "verify"},
 	// What to do for an experiment, and who is asked on the way.
-	"harness/protocol":     {"harness/stages", "harness/predict", "harness/rounds", "harness/train", "harness/lm", "harness/asking", "harness/steps", "harness/collapse", "harness/score", "harness/book", "harness/methods", "harness/present", "harness/policy", "harness/features", "harness/experts", "harness/recording", "harness/problems", "harness/store", "harness/explain", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/cost", "harness/seed"},
+	"harness/protocol":     {"harness/memory", "harness/stages", "harness/predict", "harness/rounds", "harness/train", "harness/lm", "harness/asking", "harness/steps", "harness/collapse", "harness/score", "harness/book", "harness/methods", "harness/present", "harness/policy", "harness/features", "harness/experts", "harness/recording", "harness/problems", "harness/store", "harness/explain", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/cost", "harness/seed"},
 	"harness/asking":       {"harness/steps", "harness/lines", "harness/experts", "harness/experts/sim", "harness/experts/vllm", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
-	"harness/steps":        {"harness/machine", "harness/book", "harness/explain", "harness/experts/sim", "harness/policy", "harness/features", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/metrics", "harness/cost", "verify"},
+	"harness/steps":        {"harness/memory", "harness/machine", "harness/book", "harness/explain", "harness/experts/sim", "harness/policy", "harness/features", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/metrics", "harness/cost", "verify"},
+	"harness/memory":       {"harness/features", "harness/predict", "harness/stages"},
 	"harness/internal/toy": {"experiments", "harness/methods", "harness/spec"},
 	"harness/collapse":     {"harness/table", "harness/theory", "harness/score", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/seed"},
 	// What is compared and what is shown are finished runs.

@@ -42,12 +42,13 @@ func ensembleCommand() *cli.Command {
 				return usageError{err}
 			}
 			name := x.Name
+			o := options(c)
 			var measured []*metrics.Set
 			for i, m := range members {
 				own := *r
 				own.Pools = append(own.Pools[:0:0], r.Pools...)
 				own.Pools[0], own.Experiment.Name = m.Pool, fmt.Sprintf("%s-%02d", name, i+1)
-				result, err := harness.Run(c.Context, &own, options(c))
+				result, err := harness.Run(c.Context, &own, o)
 				if err != nil {
 					return fmt.Errorf("pool %s: %w", m.Pool.Name, err)
 				}

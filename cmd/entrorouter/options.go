@@ -12,6 +12,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness"
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/machine"
+	"github.com/entrorouter/entrorouter/harness/memory"
 	"github.com/entrorouter/entrorouter/harness/preflight"
 )
 
@@ -36,6 +37,7 @@ func optionsShown(c *cli.Context, show *progress) harness.Options {
 		Out: c.String("out"), Data: c.String("data"), Offline: c.Bool("offline"), Key: os.Getenv("ENTROROUTER_API_KEY"),
 		Plugin:   c.String("plugin"),
 		Every:    max(c.Int("save-every"), 0),
+		Memory:   new(memory.Lasting),
 		Progress: show,
 		Log:      log,
 		Env:      environment(),

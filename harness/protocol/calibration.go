@@ -53,7 +53,7 @@ func (e *experiment) planCalibration() (*steps.Step, error) {
 		if err != nil {
 			return err
 		}
-		shrunk, err := methods.Shrink(ctx, set, methods.ShrinkagePrior, e.texts, routing.Work{Log: slog.New(slog.DiscardHandler)})
+		shrunk, err := methods.Shrink(ctx, set, methods.ShrinkagePrior, e.remembers.Texts, routing.Work{Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			return err
 		}

@@ -14,13 +14,12 @@ import (
 	"github.com/entrorouter/entrorouter/harness/crash"
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/memory"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/policy"
-	"github.com/entrorouter/entrorouter/harness/predict"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
-	"github.com/entrorouter/entrorouter/harness/stages"
 	"github.com/entrorouter/entrorouter/harness/steps"
 )
 
@@ -39,7 +38,7 @@ const (
 // fitting is what the fits of a pool share under either protocol.
 type fitting struct {
 	*steps.Plan
-	memory
+	remembers  memory.Memory
 	pool       *steps.Pool
 	backend    policy.Backend // nil: the store is only looked at
 	models     *lm.Models
@@ -47,40 +46,11 @@ type fitting struct {
 	slots      *semaphore.Weighted // as many as processors; a fit holds one while it goes on
 }
 
-// memory is what fits have read and what they came to.
-type memory struct {
-	texts       *features.Texts
-	stages      *stages.Memory
-	regressions *predict.Fits
-}
-
-func newMemory() memory {
-	return memory{features.NewTexts(rememberedTexts), stages.NewMemory(rememberedStages), predict.NewFits(rememberedFits)}
-}
-
-func (m memory) full() bool { return m.texts.Full() || m.stages.Full() || m.regressions.Full() }
-
-// lasting is the memory of the experiments of protocol split that a process carries out, one after another: most have problems in common.
-var lasting struct {
-	sync.Mutex
-	memory
-}
-
-// lastingMemory returns the memory that lasts, begun anew if something had no room in it.
-func lastingMemory() memory {
-	lasting.Lock()
-	defer lasting.Unlock()
-	if lasting.texts == nil || lasting.full() {
-		lasting.memory = newMemory()
-	}
-	return lasting.memory
-}
-
 // newMethod is what a row is fitted with under either protocol.
 func (f *fitting) newMethod(row spec.Method, servers methods.Servers, ids features.IDs, embed methods.Embed) (routing.Method, error) {
 	return methods.New(methods.Setup{
 		Method: row, Spec: &f.Spec.Experiment, Pool: f.pool.Experts, Prices: f.Spec.Prices.Models, Data: f.Options.Data,
-		Backend: f.backend, Texts: f.texts, Stages: f.stages, Fits: f.regressions, Models: f.models, Servers: servers, IDs: ids, Embed: embed,
+		Backend: f.backend, Texts: f.remembers.Texts, Stages: f.remembers.Stages, Fits: f.remembers.Fits, Models: f.models, Servers: servers, IDs: ids, Embed: embed,
 	})
 }
 

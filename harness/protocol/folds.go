@@ -18,6 +18,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/crash"
 	"github.com/entrorouter/entrorouter/harness/explain"
+	"github.com/entrorouter/entrorouter/harness/memory"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/present"
@@ -113,7 +114,7 @@ func openRecorded(ctx context.Context, run *Run, files *recording.Reader, pool s
 	if err != nil {
 		return nil, err
 	}
-	c := &recorded{fitting: run.fitting(members, newMemory()), embed: run.embed(members), servers: servers{run, members}}
+	c := &recorded{fitting: run.fitting(members, memory.New()), embed: run.embed(members), servers: servers{run, members}}
 	if c.outcomes, err = readOutcomes(ctx, files, members, &run.Spec.Experiment); err != nil {
 		return nil, err
 	}

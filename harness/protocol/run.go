@@ -15,6 +15,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/lm"
+	"github.com/entrorouter/entrorouter/harness/memory"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -38,16 +39,6 @@ type Run struct {
 
 // RememberedStates bounds what is kept in memory of what frozen layers of language models made of texts, in bytes.
 const RememberedStates = 2 << 30
-
-// rememberedTexts bounds the memory of what texts are made of, in bytes: about 70,000 texts of 800 characters.
-const rememberedTexts = 128 << 20
-
-// rememberedStages bounds the memory of what Stage I came to, in bytes.
-const rememberedStages = 64 << 20
-
-// rememberedFits bounds the memory of what is fitted to texts: a regression has about a hundred kilobytes, a bag of embeddings a megabyte,
-// both more with more features.
-const rememberedFits = 1000
 
 // begin opens what the policies of a run compute on, then the store; to look at a store no backend is needed. Language models
 // are opened when one is asked for.
@@ -106,9 +97,9 @@ func (r *Run) Close() {
 	}
 }
 
-func (r *Run) fitting(members *steps.Pool, m memory) fitting {
+func (r *Run) fitting(members *steps.Pool, m memory.Memory) fitting {
 	processors := int64(runtime.GOMAXPROCS(0))
-	return fitting{Plan: r.Plan, pool: members, backend: r.backend, memory: m, models: r.models, processors: processors, slots: semaphore.NewWeighted(processors)}
+	return fitting{Plan: r.Plan, pool: members, backend: r.backend, remembers: m, models: r.models, processors: processors, slots: semaphore.NewWeighted(processors)}
 }
 
 // ask calls f with what asks for the rows of a run whose experts are asked for nothing: one row at a time. What answers are stored in is opened

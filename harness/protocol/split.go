@@ -46,7 +46,7 @@ func newSplit(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	if err != nil {
 		return nil, err
 	}
-	e := &experiment{fitting: run.fitting(members, lastingMemory()), files: problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}}
+	e := &experiment{fitting: run.fitting(members, o.Memory.Now()), files: problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}}
 	run.split = e
 	if e.asker, err = asking.Open(ctx, run.Plan, members); err != nil {
 		run.Close()

@@ -11,6 +11,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/machine"
+	"github.com/entrorouter/entrorouter/harness/memory"
 )
 
 // ErrIncomplete says that the run stopped with work left that it was not allowed to do.
@@ -34,6 +35,8 @@ type Options struct {
 	Progress Progress          // nil: silent
 	Log      *slog.Logger      // nil: silent
 	Env      map[string]string // versions and machine, written beside every entry, never compared; a run adds the platform of its backend
+
+	Memory *memory.Lasting // what runs of protocol split that a process makes one after another remember; nil: each remembers for itself
 
 	Room machine.Room // what the machine has for it; zero: nobody asks
 
