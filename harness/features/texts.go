@@ -54,11 +54,18 @@ func pack(buckets, ngrams int, counts []bucketCount) hashed {
 func (h hashed) counts(buckets int, room []bucketCount) []bucketCount {
 	counts, last := room[:0], uint64(0)
 	for at := 0; at < len(h.packed); {
-		step, n := binary.Uvarint(h.packed[at:])
-		count, m := binary.Varint(h.packed[at+n:])
+		step, n := uint64(h.packed[at]), 1
+		if step >= 0x80 { // nearly none has a second byte
+			step, n = binary.Uvarint(h.packed[at:])
+		}
+		at += n
+		sign, n := uint64(h.packed[at]), 1
+		if sign >= 0x80 {
+			sign, n = binary.Uvarint(h.packed[at:])
+		}
+		at += n
 		last += step
-		counts = append(counts, bucketCount{int32(last), int32(count)})
-		at += n + m
+		counts = append(counts, bucketCount{int32(last), int32(sign>>1) ^ -int32(sign&1)})
 	}
 	if buckets == h.buckets {
 		return counts
@@ -118,15 +125,16 @@ func (t *Texts) read(text string, buckets, ngrams int, room []bucketCount) (s []
 	return s, counts
 }
 
-// nonZero returns the buckets that were counted. It writes them to room while there is some.
+// nonZero returns the buckets that were counted. It writes them to room if that is large enough.
 func nonZero(all []int32, room []bucketCount) []bucketCount {
-	counts := room[:0]
-	for b, c := range all {
+	counts, n := slices.Grow(room[:0], len(all))[:len(all)], 0
+	for b, c := range all { // without a jump that depends on c and cannot be foreseen
+		counts[n] = bucketCount{int32(b), c}
 		if c != 0 {
-			counts = append(counts, bucketCount{int32(b), c})
+			n++
 		}
 	}
-	return counts
+	return counts[:n]
 }
 
 // learn remembers surface features and, unless they are empty, hashed n-grams, if there is room. They take the place of those that they
