@@ -67,14 +67,17 @@ func Resample(strata []int, b int, seed uint64, stop <-chan struct{}, visit func
 	}
 }
 
-// BootstrapParallel evaluates a vector of statistics on the sample itself (all weights 1) and on b resamples, on all cores:
-// newStat makes a statistic for each of them, with storage of its own. What it returns does not depend on their number.
-// A statistic fills out[0:k] from weights [P]; it must be a function of the weights alone. The rows of the result are
-// statistics: point is [k], samples is [k][b]. The difference of two statistics is one more statistic: compute it inside,
-// or subtract two rows of samples, which share their weights. When stop is closed, it returns soon and without samples;
-// nil: it goes on to the end.
-func BootstrapParallel(stop <-chan struct{}, strata []int, b int, seed uint64, k int, newStat func() func(weights, out []float64)) (point []float64, samples [][]float64) {
-	point, samples = bootstrap(stop, strata, b, seed, k, runtime.GOMAXPROCS(0), newStat)
+// abreast is how many resamples a statistic is given at once: what it reads of the questions, waiting for memory, it reads for all of them.
+const abreast = 8
+
+// BootstrapParallel evaluates a vector of statistics on the sample itself (all weights 1) and on b resamples, on all cores,
+// which call stat at the same time. What it returns does not depend on their number.
+// A statistic is given the weights [P] of some resamples and fills out[r][0:k] from weights[r]; it must be a function of the weights
+// alone and must not keep them. The rows of the result are statistics: point is [k], samples is [k][b]. The difference of two
+// statistics is one more statistic: compute it inside, or subtract two rows of samples, which share their weights. When stop is closed,
+// it returns soon and without samples; nil: it goes on to the end.
+func BootstrapParallel(stop <-chan struct{}, strata []int, b int, seed uint64, k int, stat func(weights, out [][]float64)) (point []float64, samples [][]float64) {
+	point, samples = bootstrap(stop, strata, b, seed, k, runtime.GOMAXPROCS(0), stat)
 	select {
 	case <-stop:
 		return point, make([][]float64, k) // no intervals of what is there
@@ -83,49 +86,58 @@ func BootstrapParallel(stop <-chan struct{}, strata []int, b int, seed uint64, k
 	}
 }
 
-func bootstrap(stop <-chan struct{}, strata []int, b int, seed uint64, k, workers int, newStat func() func(weights, out []float64)) (point []float64, samples [][]float64) {
-	ones := make([]float64, len(strata))
-	for p := range ones {
-		ones[p] = 1
-	}
+func bootstrap(stop <-chan struct{}, strata []int, b int, seed uint64, k, workers int, stat func(weights, out [][]float64)) (point []float64, samples [][]float64) {
 	point = make([]float64, k)
-	newStat()(ones, point)
-	samples = make([][]float64, k)
-	for i := range samples {
-		samples[i] = make([]float64, b)
-	}
+	stat([][]float64{slices.Repeat([]float64{1}, len(strata))}, [][]float64{point})
+	samples = matrix(k, b)
 	type draw struct {
-		weights []float64
-		at      int
+		weights [][]float64
+		from    int // resample
 	}
-	drawn, free := make(chan draw), make(chan []float64, 2*workers)
+	drawn, free := make(chan draw), make(chan [][]float64, 2*workers)
 	for range 2 * workers {
-		free <- make([]float64, len(strata))
+		free <- matrix(abreast, len(strata))
 	}
 	var g sync.WaitGroup
 	for range workers {
 		g.Go(func() {
 			defer crash.Exit()
-			stat, out := newStat(), make([]float64, k)
+			out := matrix(abreast, k)
 			for d := range drawn {
-				stat(d.weights, out)
-				for i, x := range out {
-					samples[i][d.at] = x
+				stat(d.weights, out[:len(d.weights)])
+				for r := range d.weights {
+					for i, x := range out[r] {
+						samples[i][d.from+r] = x
+					}
 				}
-				free <- d.weights
+				free <- d.weights[:abreast]
 			}
 		})
 	}
-	at := 0
+	next := draw{weights: (<-free)[:0]}
 	Resample(strata, b, seed, stop, func(weights []float64) {
-		own := <-free
-		copy(own, weights)
-		drawn <- draw{own, at}
-		at++
+		n := len(next.weights)
+		next.weights = next.weights[:n+1]
+		copy(next.weights[n], weights)
+		if n+1 == abreast {
+			drawn <- next
+			next = draw{(<-free)[:0], next.from + abreast}
+		}
 	})
+	if len(next.weights) > 0 {
+		drawn <- next
+	}
 	close(drawn)
 	g.Wait()
 	return point, samples
+}
+
+func matrix(rows, columns int) [][]float64 {
+	m := make([][]float64, rows)
+	for i := range m {
+		m[i] = make([]float64, columns)
+	}
+	return m
 }
 
 // WeightedMean returns sum(weights*column)/sum(weights), both [P]: with the weights of Resample the micro

@@ -311,23 +311,17 @@ func TestACurveIsWhatEverySettingGetsAndPays(t *testing.T) {
 func TestCoresDecideNoNumberOfABootstrap(t *testing.T) {
 	column := []float64{3, 1, 4, 1, 5, 9, 2, 6}
 	strata := []int{0, 1, 0, 1, 0, 1, 0, 1}
-	mean := func() func(w, out []float64) {
-		scratch := make([]float64, 1)
-		return func(w, out []float64) {
-			scratch[0] = WeightedMean(column, w)
-			out[0], out[1] = scratch[0], w[0]
-		}
-	}
-	point, samples := onOneCore(strata, 100, 5, 2, mean())
+	mean := func(w, out []float64) { out[0], out[1] = WeightedMean(column, w), w[0] }
+	point, samples := onOneCore(strata, 100, 5, 2, mean)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, workers := range []int{1, 2, 7} {
 		runtime.GOMAXPROCS(workers)
-		p, s := BootstrapParallel(nil, strata, 100, 5, 2, mean)
+		p, s := BootstrapParallel(nil, strata, 100, 5, 2, onEach(mean))
 		if !slices.Equal(p, point) || !slices.Equal(s[0], samples[0]) || !slices.Equal(s[1], samples[1]) {
 			t.Errorf("%d workers: other numbers", workers)
 		}
 	}
-	if _, s := BootstrapParallel(nil, strata, 0, 5, 2, mean); len(s) != 2 || len(s[0]) != 0 {
+	if _, s := BootstrapParallel(nil, strata, 0, 5, 2, onEach(mean)); len(s) != 2 || len(s[0]) != 0 {
 		t.Errorf("no resample gave %v", s)
 	}
 }
@@ -370,7 +364,16 @@ func TestTheQuestionBootstrapCoversTheNoiseOfRuns(t *testing.T) {
 // onOneCore is BootstrapParallel of one statistic.
 func onOneCore(strata []int, b int, seed uint64, k int, stat func(weights, out []float64)) (point []float64, samples [][]float64) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
-	return BootstrapParallel(nil, strata, b, seed, k, func() func(weights, out []float64) { return stat })
+	return BootstrapParallel(nil, strata, b, seed, k, onEach(stat))
+}
+
+// onEach evaluates a statistic on one resample after the other.
+func onEach(stat func(weights, out []float64)) func(weights, out [][]float64) {
+	return func(weights, out [][]float64) {
+		for r := range weights {
+			stat(weights[r], out[r])
+		}
+	}
 }
 
 // A number of bins that nobody can mean is named, as a negative count is.

@@ -51,9 +51,16 @@ func BenchmarkBootstrap(b *testing.B) {
 		for i, of := range decisions {
 			s.Add(Row{ID: fmt.Sprint(i), Knob: true, Seeds: []uint64{1, 2}}, of, sweeps[i])
 		}
-		for b.Loop() {
-			s.Route()
-		}
+		b.Run("route", func(b *testing.B) {
+			for b.Loop() {
+				s.Route()
+			}
+		})
+		b.Run("choice", func(b *testing.B) {
+			for b.Loop() {
+				s.Choice()
+			}
+		})
 	})
 	b.Run("folds", func(b *testing.B) {
 		a, decisions, sweeps := knobs(2000, 12)

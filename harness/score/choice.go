@@ -311,35 +311,32 @@ func (s *Sample) Choice() []metrics.Measurement {
 		columns[i] = y.columns(r)
 	}
 	held := s.against()
-	newViews := func() func(weights []float64) []choices {
+	views := oneByOne(func(weights []float64) (views []choices) {
 		u := make([]float64, len(s.Strata))
 		rows := make([]choices, len(s.rows))
-		return func(weights []float64) []choices {
-			for q := range u {
-				u[q] = weights[q] * y.share[q]
-			}
-			points := y.means(u)
-			for i := range rows {
-				rows[i] = y.under(columns[i], u, points)
-			}
-			var views []choices
-			for i, c := range rows {
-				views = append(views, c)
-				if c.row.curves == nil {
-					continue
-				}
-				c.knob = true
-				for _, j := range held[i] {
-					c.held = append(c.held, rows[j].gains)
-				}
-				views = append(views, c)
-			}
-			return views
+		for q := range u {
+			u[q] = weights[q] * y.share[q]
 		}
-	}
+		points := y.means(u)
+		for i := range rows {
+			rows[i] = y.under(columns[i], u, points)
+		}
+		for i, c := range rows {
+			views = append(views, c)
+			if c.row.curves == nil {
+				continue
+			}
+			c.knob = true
+			for _, j := range held[i] {
+				c.held = append(c.held, rows[j].gains)
+			}
+			views = append(views, c)
+		}
+		return views
+	})
 	r := s.Resampling.derive(s.Name)
 	r.Resamples = min(r.Resamples, ChoiceResamples)
-	numbers := estimate(choiceStatistics, s.Strata, r, newViews)
+	numbers := estimate(choiceStatistics, s.Strata, r, views)
 	var out []metrics.Measurement
 	for _, row := range s.rows {
 		out = append(out, numbers[0].line("Choice", s.keys(row), len(s.Queries)))

@@ -124,7 +124,7 @@ func (s *Sample) Difficulty() []metrics.Measurement {
 		}
 		return views
 	}
-	numbers := estimate(difficultyStatistics, of, s.Resampling.derive(s.Name, "difficulty"), func() func([]float64) []group { return views })
+	numbers := estimate(difficultyStatistics, of, s.Resampling.derive(s.Name, "difficulty"), oneByOne(views))
 	var out []metrics.Measurement
 	for i, g := range views(ones) {
 		keys := metrics.Keys("pool", s.Pool, "arena", s.Name, "method", s.rows[g.row].ID, "stratum", Difficulties[g.stratum])

@@ -354,7 +354,7 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 		}
 		return views
 	}
-	numbers := estimate(foldStatistics, strata, f.Resampling.derive(f.Pool, benchmark), func() func([]float64) []crossed { return views })
+	numbers := estimate(foldStatistics, strata, f.Resampling.derive(f.Pool, benchmark), oneByOne(views))
 	var out []metrics.Measurement
 	for i, c := range views(ones) {
 		if c.contrast {

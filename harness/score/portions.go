@@ -4,8 +4,6 @@
 package score
 
 import (
-	"fmt"
-
 	"github.com/entrorouter/entrorouter/harness/book"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
@@ -15,12 +13,9 @@ import (
 type portion struct {
 	share float64       // of the trainings
 	at    metrics.Point // their mean
-	place int           // of their mean among the columns, once it has one; ofRow: it is that of the row
+	place *place        // of their mean among the columns, once it has one; nil: it is that of the row
 	of    []int         // trainings
 }
-
-// ofRow is the place of all trainings of a row together.
-const ofRow = -1
 
 // portions divides the trainings of a row, whose mean is at, by the edge that edge returns for the point of each.
 func portions[E comparable](w *weighed, r Row, at metrics.Point, edge func(at metrics.Point) E) (out []portion) {
@@ -34,7 +29,7 @@ func portions[E comparable](w *weighed, r Row, at metrics.Point, edge func(at me
 		if !ok {
 			i = len(out)
 			places[e] = i
-			out = append(out, portion{place: ofRow})
+			out = append(out, portion{})
 		}
 		out[i].of = append(out[i].of, k)
 	}
@@ -59,24 +54,17 @@ func (r Row) mean(of []int) (accuracy, usd []float64) {
 	return book.Mean(scores, accuracyOf), book.Mean(scores, usdOf)
 }
 
-// settle gives a portion of a row a place among the columns, one whatever the row is held against.
-func (p *portion) settle(c *columns, r Row, places map[string]int) {
-	if p.share == 1 {
-		return
+// settle gives a portion of a row a place among the columns.
+func (p *portion) settle(f *fixed, r Row) {
+	if p.share < 1 {
+		p.place = f.columns.pair(r.mean(p.of))
 	}
-	key := fmt.Sprint(r.ID, p.of)
-	at, ok := places[key]
-	if !ok {
-		at = c.add(r.mean(p.of))
-		places[key] = at
-	}
-	p.place = at
 }
 
 // under returns the mean of the trainings under weights, where that of the row is mean.
 func (p portion) under(w *weighed, mean metrics.Point) metrics.Point {
-	if p.place == ofRow {
+	if p.place == nil {
 		return mean
 	}
-	return w.overall(w.means[p.place])
+	return w.overall(w.at(p.place))
 }

@@ -125,7 +125,7 @@ func (f *Folds) Predictions() (out []metrics.Measurement) {
 		}
 		return views
 	}
-	numbers := estimate(predictionStatistics, f.Arena.Strata, f.Resampling.derive("predictions", f.Pool), func() func([]float64) []forecasts { return views })
+	numbers := estimate(predictionStatistics, f.Arena.Strata, f.Resampling.derive("predictions", f.Pool), oneByOne(views))
 	for i, n := range numbers {
 		row, expert := f.predicting[i/len(f.Experts)], f.Experts[i%len(f.Experts)]
 		out = append(out, n.line("Prediction", metrics.Keys("pool", f.Pool, "method", row.id, "expert", expert.ID), len(right[0])))

@@ -21,7 +21,7 @@ type rival struct {
 type end struct {
 	expert, setting int       // -1: none
 	accuracy, usd   []float64 // [Q] of the setting
-	place           int       // of the setting among the columns, once it is settled; -1
+	place           *place    // of the setting among the columns, once it is settled
 }
 
 // offer is all that a row can be held against: the fixed experts and another row, at its operating point and at every setting of its knob.
@@ -53,11 +53,11 @@ func (w *weighed) rival(o offer, cost float64) rival {
 		case i < 0:
 			return i
 		case i < o.experts:
-			r.ends = append(r.ends, end{expert: i, setting: -1, place: -1})
+			r.ends = append(r.ends, end{expert: i, setting: -1})
 		case i == o.experts:
-			r.ends = append(r.ends, end{expert: -1, setting: -1, place: -1})
+			r.ends = append(r.ends, end{expert: -1, setting: -1})
 		default:
-			of := end{expert: -1, setting: i - o.experts - 1, place: -1, accuracy: make([]float64, len(w.Strata)), usd: make([]float64, len(w.Strata))}
+			of := end{expert: -1, setting: i - o.experts - 1, accuracy: make([]float64, len(w.Strata)), usd: make([]float64, len(w.Strata))}
 			for _, c := range o.other.curves {
 				for q, at := range c.At(of.setting) {
 					of.accuracy[q] += at.Quality / float64(len(o.other.curves))
@@ -77,19 +77,12 @@ func (w *weighed) rival(o offer, cost float64) rival {
 	return r
 }
 
-// settle gives the settings of the other row, by its index, places among the columns, each one place whoever is held against it.
-func (r *rival) settle(c *columns, row int, places map[[2]int]int) {
+// settle gives the settings of the other row places among the columns.
+func (r *rival) settle(f *fixed) {
 	for i := range r.ends {
-		e := &r.ends[i]
-		if e.setting < 0 {
-			continue
+		if e := &r.ends[i]; e.setting >= 0 {
+			e.place, e.accuracy, e.usd = f.columns.pair(e.accuracy, e.usd), nil, nil
 		}
-		at, ok := places[[2]int{row, e.setting}]
-		if !ok {
-			at = c.add(e.accuracy, e.usd)
-			places[[2]int{row, e.setting}] = at
-		}
-		e.place, e.accuracy, e.usd = at, nil, nil
 	}
 }
 
@@ -100,8 +93,8 @@ func (r rival) lead(w *weighed, at, other metrics.Point) float64 {
 		switch {
 		case e.expert >= 0:
 			points[i] = w.points[e.expert]
-		case e.place >= 0:
-			points[i] = w.overall(w.means[e.place])
+		case e.place != nil:
+			points[i] = w.overall(w.at(e.place))
 		case e.setting >= 0:
 			points[i] = w.overall(w.pair(e.accuracy, e.usd))
 		default:

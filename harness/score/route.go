@@ -211,15 +211,14 @@ func (s *Sample) Route() []metrics.Measurement { return s.route(routeStatistic) 
 
 func (s *Sample) route(list []Statistic[operatingPoint]) []metrics.Measurement {
 	f := s.fixed()
-	places := make([]int, len(s.rows)) // of rows among the columns
+	places := make([]*place, len(s.rows)) // of rows among the columns
 	for i, r := range s.rows {
-		places[i] = f.columns.add(book.Mean(r.Scores, accuracyOf), book.Mean(r.Scores, usdOf))
+		places[i] = f.columns.pair(book.Mean(r.Scores, accuracyOf), book.Mean(r.Scores, usdOf))
 	}
 	reference := s.reference()
-	ones := slices.Repeat([]float64{1}, len(s.Strata))
+	ones := [][]float64{slices.Repeat([]float64{1}, len(s.Strata))}
 	duels, divided := make([]*duel, len(s.rows)), make([][]portion, len(s.rows))
-	sample := f.under(ones)
-	settled, portioned := map[[2]int]int{}, map[string]int{} // places of settings, by row and setting, and of portions
+	sample := f.under(ones)[0]
 	for i, r := range s.rows {
 		of := sample.of(r)
 		hull := sample.hull
@@ -228,7 +227,7 @@ func (s *Sample) route(list []Statistic[operatingPoint]) []metrics.Measurement {
 		}
 		divided[i] = portions(sample, r, of.all, func(at metrics.Point) int { return hull.Edge(at.Cost) })
 		for k := range divided[i] {
-			divided[i][k].settle(f.columns, r, portioned)
+			divided[i][k].settle(f, r)
 		}
 		if reference < 0 || i == reference {
 			continue
@@ -236,36 +235,38 @@ func (s *Sample) route(list []Statistic[operatingPoint]) []metrics.Measurement {
 		duels[i] = sample.duel(of, sample.of(s.rows[reference]))
 		for k := range duels[i].ours {
 			b := &duels[i].ours[k]
-			b.settle(f.columns, r, portioned)
-			b.rival.settle(f.columns, reference, settled)
+			b.settle(f, r)
+			b.rival.settle(f)
 		}
 		for k := range duels[i].theirs {
 			b := &duels[i].theirs[k]
-			b.settle(f.columns, s.rows[reference], portioned)
-			b.rival.settle(f.columns, i, settled)
+			b.settle(f, s.rows[reference])
+			b.rival.settle(f)
 		}
 	}
-	views := func(weights []float64) (views []operatingPoint) {
-		w := f.under(weights)
-		means := make([]*rowMeans, len(s.rows))
-		for i, r := range s.rows {
-			by := w.means[places[i]]
-			means[i] = &rowMeans{row: r, by: by, all: w.overall(by)}
-		}
-		for i, r := range means {
-			p := operatingPoint{weighed: w, rowMeans: r, portions: divided[i]}
-			if d := duels[i]; d != nil {
-				p.duel = &duel{d.ours, d.theirs, means[reference]}
+	views := func(weights [][]float64) [][]operatingPoint {
+		all := make([][]operatingPoint, len(weights))
+		for k, w := range f.under(weights) {
+			means := make([]*rowMeans, len(s.rows))
+			for i, r := range s.rows {
+				by := w.at(places[i])
+				means[i] = &rowMeans{row: r, by: by, all: w.overall(by)}
 			}
-			for p.bench = overall; p.bench < len(s.Benchmarks); p.bench++ {
-				views = append(views, p)
+			for i, r := range means {
+				p := operatingPoint{weighed: w, rowMeans: r, portions: divided[i]}
+				if d := duels[i]; d != nil {
+					p.duel = &duel{d.ours, d.theirs, means[reference]}
+				}
+				for p.bench = overall; p.bench < len(s.Benchmarks); p.bench++ {
+					all[k] = append(all[k], p)
+				}
 			}
 		}
-		return views
+		return all
 	}
-	numbers := estimate(list, s.Strata, s.Resampling.derive(s.Name), func() func([]float64) []operatingPoint { return views })
+	numbers := estimate(list, s.Strata, s.Resampling.derive(s.Name), views)
 	var out []metrics.Measurement
-	for i, p := range views(ones) {
+	for i, p := range views(ones)[0] {
 		queries := 0
 		for b, bench := range s.Benchmarks {
 			if p.averaged() || b == p.bench {

@@ -2,6 +2,7 @@ package score
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/book"
@@ -23,16 +24,21 @@ func drawn(questions int) (s *Sample, accuracy, usd, weights []float64) {
 func TestWhatWasGotAndPaidAreTheMeansOfBoth(t *testing.T) {
 	s, accuracy, usd, weights := drawn(1000)
 	s.Strata[0] = 2 // no benchmark has to lie in one piece
-	size := s.Sizes()
-	c := &columns{Sample: s, size: size}
-	for range together { // the pair that is asked for is in the second block
-		c.add(usd, usd)
+	f := &fixed{Sample: s, size: s.Sizes(), columns: &columns{strata: s.Strata, count: 3}}
+	f.columns.pair(weights, weights)
+	for k := range together { // the pair that is asked for is in the second block
+		f.columns.add(slices.Repeat([]float64{float64(k)}, len(usd)))
 	}
-	place := c.add(accuracy, usd)
-	quality, cost := s.means(accuracy, weights, size), s.means(usd, weights, size)
-	for b, p := range c.under(weights)[place] {
-		if want := (metrics.Point{Quality: quality[b], Cost: cost[b]}); p != want || p.Quality == 0 {
-			t.Errorf("benchmark %d: %v, want %v", b, p, want)
+	at := f.columns.pair(accuracy, usd)
+	if again := f.columns.pair(accuracy, usd); *again != *at || at.usd != together+2 {
+		t.Errorf("equal columns are at %v and %v", *at, *again)
+	}
+	for _, w := range f.under([][]float64{usd, weights}) {
+		quality, cost := s.means(accuracy, w.weights, f.size), s.means(usd, w.weights, f.size)
+		for b, p := range w.at(at) {
+			if want := (metrics.Point{Quality: quality[b], Cost: cost[b]}); p != want || p.Quality == 0 {
+				t.Errorf("benchmark %d: %v, want %v", b, p, want)
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ package score
 
 import (
 	"math"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -66,30 +67,25 @@ func (r Resampling) derive(names ...any) Resampling {
 }
 
 // estimate computes the statistics of a list for every subject, on the sample and on one set of resamples. strata is [P],
-// as metrics.Resample takes it. newViews is called for each core, and for the sample, and returns a function of weights [P] that gives
-// the views of all subjects, in an order that does not depend on the weights. Whom a statistic is about is asked of the
-// sample alone. The spread of single trainings, on the sample, is in the intervals.
-func estimate[V subject[V]](list []Statistic[V], strata []int, r Resampling, newViews func() func(weights []float64) []V) []Numbers {
-	type place struct{ subject, entry int }
-	ones := make([]float64, len(strata))
-	for p := range ones {
-		ones[p] = 1
-	}
-	sample := newViews()(ones)
-	var resampled []place
+// as metrics.Resample takes it. views is called by all cores at once and gives, for each of several sets of weights [P], the
+// views of all subjects, in an order that does not depend on the weights. Whom a statistic is about is asked of the sample alone.
+// The spread of single trainings, on the sample, is in the intervals.
+func estimate[V subject[V]](list []Statistic[V], strata []int, r Resampling, views func(weights [][]float64) [][]V) []Numbers {
+	type number struct{ subject, entry int }
+	sample := views([][]float64{slices.Repeat([]float64{1}, len(strata))})[0]
+	var resampled []number
 	for i, view := range sample {
 		for k, s := range list {
 			if !s.Whole && (s.For == nil || s.For(view)) {
-				resampled = append(resampled, place{i, k})
+				resampled = append(resampled, number{i, k})
 			}
 		}
 	}
-	point, samples := metrics.BootstrapParallel(r.Stop, strata, r.Resamples, uint64(r.Seed), len(resampled), func() func(weights, out []float64) {
-		views := newViews()
-		return func(weights, out []float64) {
-			of := views(weights)
-			for at, p := range resampled {
-				out[at] = list[p.entry].Of(of[p.subject])
+	point, samples := metrics.BootstrapParallel(r.Stop, strata, r.Resamples, uint64(r.Seed), len(resampled), func(weights, out [][]float64) {
+		of := views(weights)
+		for at, p := range resampled {
+			for i := range out {
+				out[i][at] = list[p.entry].Of(of[i][p.subject])
 			}
 		}
 	})
@@ -120,6 +116,16 @@ func estimate[V subject[V]](list []Statistic[V], strata []int, r Resampling, new
 		}
 		return metrics.Estimated(x, e, r.Confidence, s.Unit, s.Decimals)
 	})
+}
+
+// oneByOne makes views under several sets of weights of those under one.
+func oneByOne[V any](views func(weights []float64) []V) func(weights [][]float64) [][]V {
+	return func(weights [][]float64) (all [][]V) {
+		for _, w := range weights {
+			all = append(all, views(w))
+		}
+		return all
+	}
 }
 
 // whole computes statistics of single views as they are, without intervals.

@@ -48,7 +48,7 @@ func TestAListIsComputedForEverySubject(t *testing.T) {
 			return math.NaN()
 		}},
 	}
-	got := estimate(list, []int{0, 0, 1, 1}, Resampling{Resamples: 400, Confidence: 0.9, Seed: 7}, func() func([]float64) []half { return views })
+	got := estimate(list, []int{0, 0, 1, 1}, Resampling{Resamples: 400, Confidence: 0.9, Seed: 7}, oneByOne(views))
 	mean := func(h Numbers) metrics.Value { return h.Values[0] }
 	for i, want := range []float64{1.5, 3.5} {
 		if v := mean(got[i]); v.Number != want || v.Low > want || v.High < want {
