@@ -197,10 +197,10 @@ func (h *FoldPaths) Curves(knob *KnobCurve) *FoldCurves {
 	for k := range c.curve {
 		c.curve[k] = all[k*knob.settings : (k+1)*knob.settings]
 	}
-	for p, of := range knob.first {
+	for p, w := range h.weights {
 		at := &all[h.folds.fold[p]*knob.settings]
-		at.Quality += h.weights[p] * of.Quality
-		at.Cost += h.weights[p] * of.Cost
+		at.Quality += w * knob.quality[p]
+		at.Cost += w * knob.cost[p]
 	}
 	for _, x := range knob.changes {
 		w := h.weights[x.question]

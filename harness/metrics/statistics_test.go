@@ -293,8 +293,12 @@ func TestACurveIsWhatEverySettingGetsAndPays(t *testing.T) {
 		for p := range weights {
 			weights[p] = float64(rapid.IntRange(0, 4).Draw(t, "weight"))
 		}
-		curve := make([]Point, c.Settings())
-		c.Under(weights, curve)
+		curve, first := make([]Point, c.Settings()), Point{}
+		for p, w := range weights {
+			first.Cost += w * at[0][p].Cost
+			first.Quality += w * at[0][p].Quality
+		}
+		c.Under(first, weights, curve)
 		for j := range at {
 			want := Point{}
 			for p, w := range weights {

@@ -82,6 +82,7 @@ type choices struct {
 	*rowChoices
 	knob                 bool            // the subject is what the row's knob can do, not what the row decided
 	u                    []float64       // [Q] weights that sum to 1
+	sums                 sums            // of the columns
 	points               []metrics.Point // [M] of the experts
 	entropy, information float64
 	settings             [][]metrics.Point // [curves][settings] of the row's knob
@@ -89,52 +90,86 @@ type choices struct {
 	held                 [][]float64       // the same of every row that the curve is held against
 }
 
-// rowChoices are the columns of a row, trainings averaged.
+// rowChoices is a row and where its columns are.
 type rowChoices struct {
 	row                   Row
-	gap, regret, surprise []float64 // [Q] surprise: entropy of the router's distribution; nil: 0
+	gap, regret, surprise int      // trainings averaged; surprise: entropy of the router's distribution
+	both, excess          []int    // [trainings] as in traits
+	first                 []*place // [curves] at the first setting
 }
 
-func (y *yardsticks) columns(r Row) *rowChoices {
-	c := &rowChoices{row: r, gap: book.Mean(r.Scores, accuracyOf), regret: book.Mean(r.Scores, usdOf)}
-	point := make([]metrics.Point, len(y.experts))
-	for q, quality := range c.gap {
+// sheet is rows with the columns of all of them.
+type sheet struct {
+	*yardsticks
+	columns *columns
+	rows    []*rowChoices
+}
+
+func (y *yardsticks) sheet(rows ...Row) *sheet {
+	s := &sheet{yardsticks: y, columns: &columns{strata: make([]int, len(y.share)), count: 1}}
+	for _, r := range rows {
+		s.rows = append(s.rows, s.add(r))
+	}
+	return s
+}
+
+func (s *sheet) add(r Row) *rowChoices {
+	gap, regret, surprise := book.Mean(r.Scores, accuracyOf), book.Mean(r.Scores, usdOf), make([]float64, len(s.share))
+	point := make([]metrics.Point, len(s.experts))
+	for q, quality := range gap {
 		for m := range point {
-			point[m] = y.experts[m][q]
+			point[m] = s.experts[m][q]
 		}
-		c.regret[q] = metrics.Regret(point, metrics.Point{Cost: c.regret[q], Quality: quality}, y.price)
-		c.gap[q] = metrics.OracleGap(quality, y.oracle[q])
+		regret[q] = metrics.Regret(point, metrics.Point{Cost: regret[q], Quality: quality}, s.price)
+		gap[q] = metrics.OracleGap(quality, s.oracle[q])
 	}
+	c := &rowChoices{row: r}
 	for _, t := range r.traits {
-		if t.entropy == nil {
-			continue
-		}
-		if c.surprise == nil {
-			c.surprise = make([]float64, len(t.entropy))
-		}
 		for q, h := range t.entropy {
-			c.surprise[q] += h / float64(len(r.traits))
+			surprise[q] += h / float64(len(r.traits))
 		}
+		c.both, c.excess = append(c.both, s.columns.add(t.bothRight)), append(c.excess, s.columns.add(t.excess))
 	}
+	for _, curve := range r.curves {
+		c.first = append(c.first, s.columns.pair(curve.First()))
+	}
+	c.gap, c.regret, c.surprise = s.columns.add(gap), s.columns.add(regret), s.columns.add(surprise)
 	return c
 }
 
-// under are the decisions of a row under weights that sum to 1, with the points of the experts.
-func (y *yardsticks) under(columns *rowChoices, u []float64, points []metrics.Point) choices {
-	c := choices{yardsticks: y, rowChoices: columns, u: u, points: points}
-	for _, t := range c.row.traits {
-		entropy, information := t.information(u, len(y.experts))
-		c.entropy += 1 / float64(len(c.row.traits)) * entropy
-		c.information += 1 / float64(len(c.row.traits)) * information
+// under are the decisions of all rows under each of several sets of weights [Q] that sum to 1.
+func (s *sheet) under(weights [][]float64) [][]choices {
+	out := make([][]choices, len(weights))
+	for k, sums := range s.columns.under(weights) {
+		points := s.means(weights[k])
+		for _, r := range s.rows {
+			out[k] = append(out[k], choices{yardsticks: s.yardsticks, rowChoices: r, u: weights[k], sums: sums, points: points})
+		}
 	}
-	for _, curve := range c.row.curves {
-		at := make([]metrics.Point, curve.Settings())
-		curve.Under(u, at)
-		c.settings = append(c.settings, at)
-		c.gains = append(c.gains, metrics.MeanGain(at, c.hull(), c.weak().Cost, c.strong().Cost))
+	// A training is read under all sets of weights before the next one: it stays in fast memory.
+	for i, r := range s.rows {
+		for _, t := range r.row.traits {
+			for k := range out {
+				c := &out[k][i]
+				entropy, information := t.information(c.u, len(s.experts))
+				c.entropy += 1 / float64(len(r.row.traits)) * entropy
+				c.information += 1 / float64(len(r.row.traits)) * information
+			}
+		}
+		for j, curve := range r.row.curves {
+			for k := range out {
+				c := &out[k][i]
+				at := make([]metrics.Point, curve.Settings())
+				curve.Under(c.sums.at(r.first[j], 0), c.u, at)
+				c.settings = append(c.settings, at)
+				c.gains = append(c.gains, metrics.MeanGain(at, c.hull(), c.weak().Cost, c.strong().Cost))
+			}
+		}
 	}
-	return c
+	return out
 }
+
+func (c choices) sum(column int) float64 { return c.sums.of(column, 0) }
 
 func (c choices) asked() (questions, runs int) { return len(c.u), 1 }
 
@@ -144,7 +179,7 @@ func (c choices) trainings() (out []choices) {
 		return nil
 	}
 	for k := range n {
-		of := c.yardsticks.under(c.columns(c.row.training(k)), c.u, c.points)
+		of := c.yardsticks.sheet(c.row.training(k)).under([][]float64{c.u})[0][0]
 		of.knob = c.knob
 		for _, gains := range c.held {
 			of.held = append(of.held, only(gains, k))
@@ -156,23 +191,13 @@ func (c choices) trainings() (out []choices) {
 
 func (c choices) spread(each []float64) metrics.Mean { return metrics.MeanOf(each) }
 
-// over averages a number over the trainings.
-func (c choices) over(of func(traits) float64) float64 {
+// costRegret is the dollars above m_best's where both are right, in percent of the strongest expert's, averaged over the trainings.
+func (c choices) costRegret() float64 {
 	sum := 0.0
-	for _, t := range c.row.traits {
-		sum += 1 / float64(len(c.row.traits)) * of(t)
+	for k, both := range c.both {
+		sum += 1 / float64(len(c.both)) * (100 * c.sum(c.excess[k]) / c.sum(both) / c.strong().Cost)
 	}
 	return sum
-}
-
-// costRegret is the dollars above m_best's where both are right, in percent of the strongest expert's.
-func (c choices) costRegret(t traits) float64 {
-	both, excess := 0.0, 0.0
-	for q, v := range c.u {
-		both += v * t.bothRight[q]
-		excess += v * t.excess[q]
-	}
-	return 100 * excess / both / c.points[len(c.points)-1].Cost
 }
 
 // scored averages what the scores of a row are worth: of its trainings, and of the sweeps of its knob.
@@ -200,17 +225,12 @@ func (c choices) hasProbability() bool {
 const neverBothRight = "the row and the cheapest expert that suffices are never both right, or the strongest expert cost nothing"
 
 var choiceStatistics = slices.Concat(about(choices.decided, []Statistic[choices]{
-	{Unit: units.OracleGap, Decimals: 3, Of: func(c choices) float64 { return dot(c.u, c.gap) }},
+	{Unit: units.OracleGap, Decimals: 3, Of: func(c choices) float64 { return c.sum(c.gap) }},
 	// Where the strongest expert is no better, money buys nothing and the best decision is the best answer.
-	{Unit: units.Regret, Decimals: 3, For: func(c choices) bool { return c.price > 0 }, Of: func(c choices) float64 { return dot(c.u, c.regret) }},
+	{Unit: units.Regret, Decimals: 3, For: func(c choices) bool { return c.price > 0 }, Of: func(c choices) float64 { return c.sum(c.regret) }},
 	{Unit: units.RegretPrice, Decimals: 3, Whole: true, For: func(c choices) bool { return c.price > 0 }, Of: func(c choices) float64 { return c.price * c.strongest.Cost }},
-	{Unit: units.CostRegret, Decimals: 3, For: choices.knowsBest, Without: neverBothRight, Of: func(c choices) float64 { return c.over(c.costRegret) }},
-	{Unit: units.QueryEntropy, Decimals: 4, Range: metrics.NotNegative, For: func(c choices) bool { return !c.row.Own }, Of: func(c choices) float64 {
-		if c.surprise == nil {
-			return 0
-		}
-		return dot(c.u, c.surprise)
-	}},
+	{Unit: units.CostRegret, Decimals: 3, For: choices.knowsBest, Without: neverBothRight, Of: choices.costRegret},
+	{Unit: units.QueryEntropy, Decimals: 4, Range: metrics.NotNegative, For: func(c choices) bool { return !c.row.Own }, Of: func(c choices) float64 { return c.sum(c.surprise) }},
 	{Unit: units.Entropy, Decimals: 4, Range: metrics.NotNegative, Of: func(c choices) float64 { return c.entropy }},
 	{Unit: units.Information, Decimals: 4, Range: metrics.NotNegative, For: choices.knowsBest, Of: func(c choices) float64 { return c.information }},
 	{Unit: units.AUC, Decimals: 4, Range: metrics.ZeroToOne, For: choices.hasScore, Without: "the cheapest expert is right on every question or on none", Of: func(c choices) float64 {
@@ -306,34 +326,32 @@ func cptStatistics() (list []Statistic[choices]) {
 // Choice computes the lines Choice of all rows, and the lines Curve and Sweep of those with a knob.
 func (s *Sample) Choice() []metrics.Measurement {
 	y := s.yardsticks()
-	columns := make([]*rowChoices, len(s.rows))
-	for i, r := range s.rows {
-		columns[i] = y.columns(r)
-	}
+	sheet := y.sheet(s.rows...)
 	held := s.against()
-	views := oneByOne(func(weights []float64) (views []choices) {
-		u := make([]float64, len(s.Strata))
-		rows := make([]choices, len(s.rows))
-		for q := range u {
-			u[q] = weights[q] * y.share[q]
-		}
-		points := y.means(u)
-		for i := range rows {
-			rows[i] = y.under(columns[i], u, points)
-		}
-		for i, c := range rows {
-			views = append(views, c)
-			if c.row.curves == nil {
-				continue
+	views := func(weights [][]float64) [][]choices {
+		us := make([][]float64, len(weights))
+		for k, w := range weights {
+			us[k] = make([]float64, len(w))
+			for q := range w {
+				us[k][q] = w[q] * y.share[q]
 			}
-			c.knob = true
-			for _, j := range held[i] {
-				c.held = append(c.held, rows[j].gains)
-			}
-			views = append(views, c)
 		}
-		return views
-	})
+		all := make([][]choices, len(weights))
+		for k, rows := range sheet.under(us) {
+			for i, c := range rows {
+				all[k] = append(all[k], c)
+				if c.row.curves == nil {
+					continue
+				}
+				c.knob = true
+				for _, j := range held[i] {
+					c.held = append(c.held, rows[j].gains)
+				}
+				all[k] = append(all[k], c)
+			}
+		}
+		return all
+	}
 	r := s.Resampling.derive(s.Name)
 	r.Resamples = min(r.Resamples, ChoiceResamples)
 	numbers := estimate(choiceStatistics, s.Strata, r, views)
@@ -388,12 +406,4 @@ func sweepLines(row []metrics.Key, n int, curves []*metrics.KnobCurve, share []f
 		out = append(out, whole(setting, p)[0].line(units.SweepName, append(slices.Clone(row), metrics.Keys("knob", fmt.Sprintf("%03d", j))...), n))
 	}
 	return out
-}
-
-func dot(weights, column []float64) float64 {
-	sum := 0.0
-	for q, w := range weights {
-		sum += w * column[q]
-	}
-	return sum
 }

@@ -119,13 +119,22 @@ func meanCurve(curves []*metrics.KnobCurve, weights []float64) []metrics.Point {
 	mean := make([]metrics.Point, curves[0].Settings())
 	at := make([]metrics.Point, len(mean))
 	for _, c := range curves {
-		c.Under(weights, at)
+		quality, cost := c.First()
+		c.Under(metrics.Point{Quality: dot(weights, quality), Cost: dot(weights, cost)}, weights, at)
 		for j, p := range at {
 			mean[j].Cost += p.Cost / float64(len(curves))
 			mean[j].Quality += p.Quality / float64(len(curves))
 		}
 	}
 	return mean
+}
+
+func dot(weights, column []float64) float64 {
+	sum := 0.0
+	for q, w := range weights {
+		sum += w * column[q]
+	}
+	return sum
 }
 
 // duel is a row beside the reference, each held against the other at its own cost.
