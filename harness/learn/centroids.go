@@ -22,7 +22,7 @@ func (c Centroids) Nearest(row policy.Row) (at int, cosine float32) {
 	sums := make([]float32, c.K)
 	for j, id := range row.IDs {
 		v := row.Values[j]
-		for g, w := range c.Directions[int(id)*c.K:][:len(sums)] {
+		for g, w := range c.Directions[int(id)*c.K : int(id+1)*c.K] {
 			sums[g] += v * w
 		}
 	}

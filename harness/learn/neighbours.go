@@ -80,8 +80,7 @@ func (x Index) Dot(row policy.Row) []float32 {
 			continue
 		}
 		v := row.Values[k]
-		at := x.at[x.start[id]:x.start[id+1]]
-		value := x.value[x.start[id]:][:len(at)] // of the same length, so that no index of the loop is checked
+		at, value := x.at[x.start[id]:x.start[id+1]], x.value[x.start[id]:x.start[id+1]]
 		for j, i := range at {
 			out[i] += v * value[j]
 		}

@@ -45,9 +45,8 @@ func (d Design) total(theta, y []float64, of loss, grad []float64) (sum float64)
 			continue
 		}
 		grad[d.width] += slope
-		values := row.Values[:len(row.IDs)]
 		for k, id := range row.IDs {
-			grad[id] += slope * float64(values[k])
+			grad[id] += slope * float64(row.Values[k])
 		}
 	}
 	return sum
