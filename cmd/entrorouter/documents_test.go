@@ -58,6 +58,7 @@ const prebuilt = " GO=true"
 const benchstat = "golang.org/x/perf@v0.0.0-20260908200009-22c9c6c9d4da" // where it comes from
 
 var commandsOfDocuments = []documented{
+	{command: "make clean build", as: `mkdir -p again/bin && cp Makefile again && touch again/bin/old && make -C again clean && test ! -e again/bin && CGO_ENABLED=$(go env CGO_ENABLED) make -C "$ROOT" build BIN="$PWD/again/entrorouter" && again/entrorouter --version`, why: "into another folder", needs: "make", slow: true, prints: `entrorouter version`},
 	{command: "make build", as: `make -C "$ROOT" -n build`, why: "make clean build has built it: what it calls", needs: "make", prints: `go build .*-o bin/entrorouter`},
 	{command: "make build-simd", as: `make -C "$ROOT" -n build-simd`, why: "minutes: what it calls", needs: "make", prints: `GOEXPERIMENT=simd go build .*-o bin/entrorouter-simd`},
 	{command: "go install github.com/entrorouter/entrorouter/cmd/entrorouter@latest", edit: ownModule, as: `GOBIN="$PWD/installed" GOSUMDB=off GOPROXY="file://$PWD/proxy" GOFLAGS="$(go env GOFLAGS) -modcacherw" go install -n github.com/entrorouter/entrorouter/cmd/entrorouter@latest 2>&1 | tail -n 60`, why: "this checkout as a version, not compiled again", prints: `(?s)entrorouter\\tv0\.0\.0-20010101000000-\w{12}\\th1:.*mv .*/installed/entrorouter`},

@@ -85,7 +85,7 @@ func newPolicyOn(n network) *policy {
 	return &policy{network: n, buffer: make([]float64, n.outputs()), slope: make([]float64, n.outputs())}
 }
 
-// probs returns the probabilities of the actions; the slice is reused by the next call.
+// probs returns the probabilities [actions], from memory where they are known. The slice may be reused by the next call, and nobody writes to it.
 func (p *policy) probs(e *Environment, s state) []float64 {
 	c := p.known
 	if c == nil {
@@ -105,7 +105,7 @@ func (p *policy) probs(e *Environment, s state) []float64 {
 	return c.probs[(place-1)*n : place*n : place*n]
 }
 
-// softmax computes them.
+// softmax computes the probabilities [actions] in a state.
 func (p *policy) softmax(e *Environment, s state) []float64 {
 	logits := p.forward(s)
 	top := math.Inf(-1)
