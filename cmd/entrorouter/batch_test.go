@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/experiments"
 	"github.com/entrorouter/entrorouter/harness/experts/sim"
+	"github.com/entrorouter/entrorouter/harness/experts/vllm"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -77,13 +79,10 @@ func servedSpec(t *testing.T, dir string) (url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := sim.StartLoopback(simulated, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { server.Close() })
-	for i, e := range server.Endpoints(members.Members()) {
-		url = e.URL
+	server := httptest.NewServer(sim.NewServer(simulated, vllm.Options{Log: slog.New(slog.DiscardHandler)}))
+	t.Cleanup(server.Close)
+	url = server.URL + "/v1"
+	for i, e := range members.Members() {
 		x := fmt.Sprintf("{id: %s, model: %s, params: %v, max_tokens: %d, url: %q}", e.ID, e.Model, e.Params, e.MaxTokens, url)
 		if i == len(members.Experts) {
 			fmt.Fprintf(&experts, "probe: %s\n", x)

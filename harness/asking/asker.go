@@ -1,6 +1,6 @@
 // Package asking has the models of a run asked: what is stored is read and graded, what is not is asked for once and kept.
 //
-// An Asker knows who answers: the servers of a pool, or the simulation behind a server of its own. Rollouts of experts are
+// An Asker knows who answers: the servers of a pool, or the simulation, which answers their requests in this process. Rollouts of experts are
 // graded; what methods ask by themselves (routers, conversations) is kept beside them.
 package asking
 
@@ -43,7 +43,7 @@ type Asker struct {
 	read     map[store.Scope]*known // the scopes that were read
 	client   *experts.HTTP          // of the pool; nil: not asked yet
 	clients  []*experts.HTTP        // of the methods that ask by themselves
-	loopback *sim.Loopback          // serves the simulated experts
+	handler  http.Handler           // answers for the simulated experts; nil: not asked yet
 	starting sync.Mutex
 	started  bool // the run is noted in the rollouts
 	known    problems.Index
@@ -78,16 +78,13 @@ func (a *Asker) USD(x routing.Expert, s store.Stored) float64 {
 	return x.Price.USD(cost.Usage{In: s.In, Out: s.Out}, a.plan.Spec.Experiment.CountInput)
 }
 
-// Close ends the connections and the servers of the simulation.
+// Close ends the connections.
 func (a *Asker) Close() {
 	if a.client != nil {
 		a.client.Close()
 	}
 	for _, c := range a.clients {
 		c.Close()
-	}
-	if a.loopback != nil {
-		a.loopback.Close()
 	}
 	a.routers.close()
 	if a.rollouts != nil {
@@ -97,7 +94,7 @@ func (a *Asker) Close() {
 	}
 }
 
-// simulate builds the simulated experts. The same value scores the large set and, behind HTTP, answers requests.
+// simulate builds the simulated experts. The same value scores the large set and answers requests.
 func (a *Asker) simulate() (err error) {
 	law := *a.pool.Simulation
 	law.Targets, law.Routers, law.Note = nil, nil, "" // what the law was solved for, who else knows it and what is said of it does not change what it says
@@ -218,24 +215,21 @@ func (a *Asker) httpOptions() experts.HTTPOptions {
 	return o.Timing(a.pool.Asking)
 }
 
-// endpoints returns the members of the pool at their addresses, starting the server of a simulated pool first.
+// endpoints returns the members of the pool at their addresses; simulated ones answer in this process.
 func (a *Asker) endpoints(ctx context.Context) ([]experts.Endpoint, error) {
 	all := experts.Endpoints(a.pool.Pool, a.pool.Members())
 	if a.Sim == nil {
 		return all, nil
 	}
-	if a.loopback == nil {
-		err := a.Known(ctx, a.known.Add)
-		if err != nil {
+	if a.handler == nil {
+		if err := a.Known(ctx, a.known.Add); err != nil {
 			return nil, err
 		}
-		if a.loopback, err = sim.StartLoopback(a.Sim, a.plan.Options.Log); err != nil {
-			return nil, err
-		}
+		a.handler = sim.NewServer(a.Sim, vllm.Options{Log: a.plan.Options.Log})
 	}
-	for i, e := range a.loopback.Endpoints(a.pool.Members()) {
+	for i, e := range all {
 		if a.pool.SourceOf(e.ID) == spec.Simulated {
-			all[i] = e
+			all[i] = experts.Endpoint{Expert: e.Expert, URL: sim.Address, Handler: a.handler, Whole: true} // at once, so that nothing is gained by a stream
 		}
 	}
 	return all, nil

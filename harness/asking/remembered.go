@@ -3,11 +3,11 @@
 package asking
 
 import (
+	"net/http"
 	"sync"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
-	"github.com/entrorouter/entrorouter/harness/experts/sim"
 	"github.com/entrorouter/entrorouter/harness/problems"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -59,16 +59,13 @@ type embeddings struct {
 
 // routers are the language models that route, as opposed to the experts they route to.
 type routers struct {
-	clients  map[string]*experts.HTTP // by URL and model
-	loopback *sim.Loopback            // serves the simulated ones
-	known    problems.Index           // what those may be asked about: the problems of every arena, and those of training, for teachers
+	clients map[string]*experts.HTTP // by URL and model
+	handler http.Handler             // answers for the simulated ones; nil: not asked yet
+	known   problems.Index           // what those may be asked about: the problems of every arena, and those of training, for teachers
 }
 
 func (r *routers) close() {
 	for _, c := range r.clients {
 		c.Close()
-	}
-	if r.loopback != nil {
-		r.loopback.Close()
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/experts/sim"
+	"github.com/entrorouter/entrorouter/harness/experts/vllm"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -41,7 +42,7 @@ func (a *Asker) RouterSource(m experts.Endpoint) (string, error) {
 	return fmt.Sprintf("%s router %016x v%d", a.source, uint64(seed.Derive(string(text))), sim.RouterVersion), nil
 }
 
-// routerClient returns the client that asks a language model that routes, starting the server of the simulated ones first.
+// routerClient returns the client that asks a language model that routes; simulated ones answer in this process.
 func (a *Asker) routerClient(ctx context.Context, m experts.Endpoint) (*experts.HTTP, error) {
 	r := &a.routers
 	key := m.URL + " " + m.Model
@@ -52,7 +53,7 @@ func (a *Asker) routerClient(ctx context.Context, m experts.Endpoint) (*experts.
 		if err := a.startRouters(ctx); err != nil {
 			return nil, err
 		}
-		m.URL = r.loopback.URL
+		m.URL, m.Handler = sim.Address, r.handler
 	}
 	client, err := a.connect(ctx, []experts.Endpoint{m})
 	if err != nil {
@@ -65,11 +66,11 @@ func (a *Asker) routerClient(ctx context.Context, m experts.Endpoint) (*experts.
 	return client, nil
 }
 
-// startRouters serves the simulated routers on the problems of every arena and of training. Where two problems share a text, which a
+// startRouters makes what answers for the simulated routers on the problems of every arena and of training. Where two problems share a text, which a
 // reader of the text cannot tell apart, the first counts.
-func (a *Asker) startRouters(ctx context.Context) (err error) {
+func (a *Asker) startRouters(ctx context.Context) error {
 	r := &a.routers
-	if r.loopback != nil {
+	if r.handler != nil {
 		return nil
 	}
 	add := func(problems []routing.Problem, latents []routing.Latent) error {
@@ -80,8 +81,8 @@ func (a *Asker) startRouters(ctx context.Context) (err error) {
 		return err
 	}
 	pool := sim.NewRouters(a.Sim, a.pool.Simulation.Routers, r.known.Lookup)
-	r.loopback, err = sim.StartLoopback(pool, a.plan.Options.Log)
-	return err
+	r.handler = sim.NewServer(pool, vllm.Options{Log: a.plan.Options.Log})
+	return nil
 }
 
 // Ask implements methods.Servers. Answers are kept with the rollouts, under the model, the template and the sampling, so

@@ -87,7 +87,11 @@ func NewHTTP(endpoints []Endpoint, o HTTPOptions) (*HTTP, error) {
 					host = at
 				}
 			}
-			x.servers = append(x.servers, h.server(strings.TrimRight(base, "/"), key, cmp.Or(e.Limits.Concurrency, o.Concurrency)))
+			via := o.Transport
+			if e.Handler != nil {
+				via = here{e.Handler}
+			}
+			x.servers = append(x.servers, h.server(strings.TrimRight(base, "/"), key, via, cmp.Or(e.Limits.Concurrency, o.Concurrency)))
 		}
 		x.URL = x.servers[0].base
 		h.ids[e.ID] = x
@@ -105,7 +109,7 @@ func hostOf(address string) string {
 }
 
 // server returns the server at an address with a key.
-func (h *HTTP) server(base, key string, most int) *server {
+func (h *HTTP) server(base, key string, via http.RoundTripper, most int) *server {
 	for _, s := range h.all {
 		if s.base == base && s.key == key {
 			s.most = max(s.most, float64(most))
@@ -113,7 +117,7 @@ func (h *HTTP) server(base, key string, most int) *server {
 			return s
 		}
 	}
-	s := &server{base: base, key: key, state: ready, most: float64(most), window: float64(most), again: map[Class]int{}}
+	s := &server{base: base, key: key, via: via, state: ready, most: float64(most), window: float64(most), again: map[Class]int{}}
 	h.all = append(h.all, s)
 	return s
 }

@@ -5,6 +5,7 @@ package experts
 import (
 	"cmp"
 	"crypto/sha256"
+	"net/http"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/spec"
@@ -20,6 +21,8 @@ type Endpoint struct {
 	LimitField string      // what the servers call max_tokens; empty: max_tokens
 	Limits     spec.Limits // what the expert is asked at most
 	Embeds     bool        // it is asked for vectors alone
+
+	Handler http.Handler // answers in this process in place of a server at URL, which then only names it; nil: the network does
 }
 
 // Endpoints returns the members of a pool of kind http at the addresses that the pool file gives.

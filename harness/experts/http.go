@@ -82,7 +82,8 @@ const (
 type server struct {
 	base string // ending in /v1
 	key  string
-	vllm atomic.Bool // it has a /version, as vLLM does
+	via  http.RoundTripper // carries requests to it
+	vllm atomic.Bool       // it has a /version, as vLLM does
 
 	version string
 
@@ -152,7 +153,7 @@ func (h *HTTP) post(ctx context.Context, s *server, path string, body []byte, id
 	if s.key != "" {
 		q.Header["Authorization"] = []string{"Bearer " + s.key}
 	}
-	response, err = h.o.Transport.RoundTrip(q)
+	response, err = s.via.RoundTrip(q)
 	return response, kept, err
 }
 
@@ -189,7 +190,7 @@ func (h *HTTP) carry(ctx context.Context, s *server, method, address string, sen
 	if s.key != "" {
 		q.Header.Set("Authorization", "Bearer "+s.key)
 	}
-	response, err := h.o.Transport.RoundTrip(q)
+	response, err := s.via.RoundTrip(q)
 	if err != nil {
 		return nil, nil, err
 	}

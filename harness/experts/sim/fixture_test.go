@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"net/http/httptest"
 	"strconv"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/experts/internal/fixture"
+	"github.com/entrorouter/entrorouter/harness/experts/vllm"
 
 	"go.uber.org/goleak"
 
@@ -65,23 +67,28 @@ func simulated(t testing.TB, n int) (*Pool, spec.Pool, []routing.Problem) {
 // loopback serves a pool and returns the HTTP pool that asks it.
 func loopback(t testing.TB, pool experts.Pool, o experts.HTTPOptions) *experts.HTTP {
 	t.Helper()
-	s, err := StartLoopback(pool, quiet)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := httptest.NewServer(NewServer(pool, vllm.Options{Log: quiet}))
+	t.Cleanup(s.Close)
+	return asking(t, pool, experts.Endpoint{URL: s.URL + "/v1"}, o)
+}
+
+// inside is where a pool answers in this process.
+func inside(pool experts.Pool) experts.Endpoint {
+	return experts.Endpoint{URL: Address, Handler: NewServer(pool, vllm.Options{Log: quiet})}
+}
+
+// asking returns the HTTP pool that asks a pool at an address, for whole answers.
+func asking(t testing.TB, pool experts.Pool, at experts.Endpoint, o experts.HTTPOptions) *experts.HTTP {
+	t.Helper()
 	o.Log = quiet
-	h, err := experts.NewHTTP(s.Endpoints(pool.Experts()), o)
+	var endpoints []experts.Endpoint
+	for _, e := range pool.Experts() {
+		endpoints = append(endpoints, experts.Endpoint{Expert: e, URL: at.URL, Handler: at.Handler, Whole: true})
+	}
+	h, err := experts.NewHTTP(endpoints, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		h.Close()
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
-		if err := s.Close(); err != nil {
-			t.Error("a second Close:", err)
-		}
-	})
+	t.Cleanup(h.Close)
 	return h
 }

@@ -2,7 +2,7 @@
 
 package sim
 
-// The server that puts simulated experts and routers behind the protocol of real ones, on loopback or for others.
+// The server that puts simulated experts and routers behind the protocol of real ones, in this process or for others.
 
 import (
 	"context"
@@ -106,41 +106,5 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, log *slog.Logger
 	return nil
 }
 
-// Loopback is a server on a free port of this machine.
-type Loopback struct {
-	URL  string // base URL, ending in /v1
-	stop context.CancelFunc
-	done chan error
-}
-
-// StartLoopback serves a pool until Close.
-func StartLoopback(pool experts.Pool, log *slog.Logger) (*Loopback, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("cannot listen on the loopback interface: %w", err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	s := &Loopback{URL: "http://" + l.Addr().String() + "/v1", stop: stop, done: make(chan error, 1)}
-	go func() {
-		defer crash.Exit()
-		s.done <- Serve(ctx, l, NewServer(pool, vllm.Options{Log: log}), log)
-	}()
-	return s, nil
-}
-
-// Endpoints returns models at the address of this server.
-func (s *Loopback) Endpoints(models []routing.Expert) []experts.Endpoint {
-	endpoints := make([]experts.Endpoint, len(models))
-	for i, e := range models {
-		endpoints[i] = experts.Endpoint{Expert: e, URL: s.URL, Whole: true} // at once, so that nothing is gained by a stream
-	}
-	return endpoints
-}
-
-// Close stops the server and waits until it has stopped.
-func (s *Loopback) Close() error {
-	s.stop()
-	err := <-s.done
-	s.done <- nil // a second Close has nothing to wait for
-	return err
-}
+// Address names models that are asked in this process, by a handler that NewServer returns.
+const Address = "http://simulated/v1"

@@ -210,10 +210,16 @@ func TestJoinedPoolsAnswerForBoth(t *testing.T) {
 	}
 }
 
-// BenchmarkLoopback is the default path of a profile, storage aside: client, loopback, server, solution, grading.
-func BenchmarkLoopback(b *testing.B) {
+// BenchmarkAsked is the way of a profile, storage aside: client, server in this process (the default of simulated experts) or on
+// loopback, solution, grading.
+func BenchmarkAsked(b *testing.B) {
 	s, pool, problems := simulated(b, 100)
-	h := loopback(b, s, experts.HTTPOptions{Concurrency: 64})
+	o := experts.HTTPOptions{Concurrency: 64}
+	b.Run("here", func(b *testing.B) { benchmarkAsked(b, asking(b, s, inside(s), o), pool, problems) })
+	b.Run("loopback", func(b *testing.B) { benchmarkAsked(b, loopback(b, s, o), pool, problems) })
+}
+
+func benchmarkAsked(b *testing.B, h *experts.HTTP, pool spec.Pool, problems []routing.Problem) {
 	b.ReportAllocs()
 	b.SetParallelism(32)
 	var n atomic.Int64
