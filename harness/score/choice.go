@@ -146,16 +146,22 @@ func (s *sheet) under(weights [][]float64) [][]choices {
 			out[k] = append(out[k], choices{yardsticks: s.yardsticks, rowChoices: r, u: weights[k], sums: sums, points: points})
 		}
 	}
-	// A training is read under all sets of weights before the next one: it stays in fast memory.
-	for i, r := range s.rows {
-		for _, t := range r.row.traits {
-			for k := range out {
-				c := &out[k][i]
-				entropy, information := t.information(c.u, len(s.experts))
-				c.entropy += 1 / float64(len(r.row.traits)) * entropy
-				c.information += 1 / float64(len(r.row.traits)) * information
+	for from := 0; from < len(out); from += together {
+		some := out[from:min(from+together, len(out))]
+		turned := turn(weights[from : from+len(some)])
+		for i, r := range s.rows {
+			for _, t := range r.row.traits {
+				entropy, information := t.information(turned, len(s.experts))
+				for k := range some {
+					c := &some[k][i]
+					c.entropy += 1 / float64(len(r.row.traits)) * entropy[k]
+					c.information += 1 / float64(len(r.row.traits)) * information[k]
+				}
 			}
 		}
+	}
+	// A training is read under all sets of weights before the next one: it stays in fast memory.
+	for i, r := range s.rows {
 		for j, curve := range r.row.curves {
 			for k := range out {
 				c := &out[k][i]

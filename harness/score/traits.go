@@ -30,21 +30,41 @@ type score struct {
 	ranking     *metrics.Ranking
 }
 
-// information returns the entropy of the decisions and their mutual information with m_best under weights u [Q].
-func (t traits) information(u []float64, experts int) (entropy, information float64) {
-	flat := make([]float64, experts*(experts+1))
-	for _, c := range t.cells {
-		flat[c.at] += u[c.question] * c.share
-	}
-	table := make([][]float64, experts)
-	decided := make([]float64, experts+1)
-	for b := range table {
-		table[b] = flat[b*(experts+1) : (b+1)*(experts+1)]
-		for m, v := range table[b] {
-			decided[m] += v
+// turn returns sets of weights [Q], at most as many as go together, by question; further ones are 0.
+func turn(weights [][]float64) [][together]float64 {
+	out := make([][together]float64, len(weights[0]))
+	for k, w := range weights {
+		for q := range out {
+			out[q][k] = w[q]
 		}
 	}
-	return metrics.Entropy(decided), metrics.MutualInformation(table)
+	return out
+}
+
+// information returns the entropy of the decisions and their mutual information with m_best under sets of weights [Q].
+func (t traits) information(weights [][together]float64, experts int) (entropy, information [together]float64) {
+	flat := make([][together]float64, experts*(experts+1))
+	for _, c := range t.cells {
+		at, w := &flat[c.at], &weights[c.question]
+		for k := range at {
+			at[k] += w[k] * c.share
+		}
+	}
+	table, decided := make([][]float64, experts), make([]float64, experts+1)
+	for b := range table {
+		table[b] = make([]float64, experts+1)
+	}
+	for k := range entropy {
+		clear(decided)
+		for b := range table {
+			for m := range decided {
+				table[b][m] = flat[b*len(decided)+m][k]
+				decided[m] += table[b][m]
+			}
+		}
+		entropy[k], information[k] = metrics.Entropy(decided), metrics.MutualInformation(table)
+	}
+	return entropy, information
 }
 
 // traced returns what a sweep gets and pays on so many questions; question is that of a query, and point what an expert gets and
