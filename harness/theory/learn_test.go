@@ -252,6 +252,7 @@ func TestLearningSaysWhatItNeeds(t *testing.T) {
 		"critic_lr":                    func(_ *Environment, o *Training) { o.Algorithm, o.Group = PPO, 1 },
 		"clip_high is -1":              func(_ *Environment, o *Training) { o.ClipHigh = -1 },
 		"ppo learns from sampled":      func(_ *Environment, o *Training) { o.Algorithm, o.Group, o.CriticLR, o.Exact = PPO, 1, 1, true },
+		"ppo whitens the advantages":   func(_ *Environment, o *Training) { o.Algorithm, o.Group, o.CriticLR, o.MeanOnly = PPO, 1, 1, true },
 		"is a network that samples ep": func(_ *Environment, o *Training) { o.Hidden = 0 },
 	} {
 		e, o := problems(4), learning()

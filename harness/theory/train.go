@@ -73,6 +73,8 @@ func Check(e *Environment, r Reward, t Training) error {
 		return fmt.Errorf("training: the anchor acts on the rewards of groups; leave it out, or train by sampled grpo")
 	case t.Exact && t.Algorithm == PPO:
 		return fmt.Errorf("training: ppo learns from sampled episodes; leave exact out")
+	case t.MeanOnly && t.Algorithm == PPO:
+		return fmt.Errorf("training: ppo whitens the advantages of a batch and has no group's deviation to leave out; leave std_norm true")
 	case t.Hidden > 0 && len(e.Buckets[0].Features) == 0:
 		return fmt.Errorf("training: a network with %d hidden units sees no features of the problems; give the buckets some", t.Hidden)
 	}
