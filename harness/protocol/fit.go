@@ -70,6 +70,8 @@ func (e *experiment) newFit(row spec.Method, s uint64) (*fit, error) {
 		if train := &e.Spec.Experiment.Train; train.Again(train.RL.Size) > 0 {
 			p.Spec("train.rl.size", "train.seen")
 		}
+	} else {
+		p.Experts(e.pool.Experts, "model") // which a profile has: decisions name them by their order, that of their prices
 	}
 	for _, a := range e.arenas {
 		inputs = append(inputs, a.problemInputs()...)

@@ -192,3 +192,34 @@ func TestTheFilesOfALanguageModelAreInTheRecipesOfItsFits(t *testing.T) {
 		before = after
 	}
 }
+
+// A row that looks at no training problem decides by the experts' order all the same, which prices give.
+func TestRowsThatLearnNothingFollowThePool(t *testing.T) {
+	load := func() *spec.Resolved {
+		path := filepath.Join(t.TempDir(), "blind.yaml")
+		toy.Put(t, path, `
+name: blind
+base: base.yaml
+title: Rows that learn nothing
+pools: [sim]
+prices: paper-novita
+test: [sim-aime25]
+large: 0
+evaluate: {seeds: [1], bootstrap: 20, max_problems: 5, max_runs: 1}
+methods: [{name: fixed, params: {expert: qwen3-4b}}]
+outputs: [{kind: table}]
+`)
+		return toy.Load(t, path)
+	}
+	dear := load()
+	price := dear.Prices.Models["Qwen3-4B-Thinking-2507"]
+	price.In, price.Out = 9, 9 // the dearest of all
+	dear.Prices.Models["Qwen3-4B-Thinking-2507"] = price
+
+	out := t.TempDir()
+	carriedOut(t, load(), out)
+	got, want := carriedOut(t, dear, out), carriedOut(t, dear, t.TempDir())
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("at other prices (-in a store of its own +beside those):\n%s", d)
+	}
+}
