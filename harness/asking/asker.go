@@ -5,6 +5,7 @@
 package asking
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,7 @@ type Asker struct {
 	client   *experts.HTTP          // of the pool; nil: not asked yet
 	clients  []*experts.HTTP        // of the methods that ask by themselves
 	handler  http.Handler           // answers for the simulated experts; nil: not asked yet
+	keyHost  string                 // that was sent the run's key; empty: none was
 	starting sync.Mutex
 	started  bool // the run is noted in the rollouts
 	known    problems.Index
@@ -139,7 +141,9 @@ func (a *Asker) experts(ctx context.Context) (experts.Pool, error) {
 		return nil, err
 	}
 	asked := slices.DeleteFunc(slices.Clone(endpoints), func(e experts.Endpoint) bool { return a.pool.SourceOf(e.ID) == spec.Answered })
-	client, err := a.connect(ctx, asked)
+	o := a.httpOptions()
+	o.KeyHost = "" // the experts of a pool have one, or else name their keys
+	client, err := a.connect(ctx, asked, o)
 	if err != nil {
 		return nil, err
 	}
@@ -178,12 +182,12 @@ func (a *Asker) startRun(ctx context.Context) error {
 }
 
 // connect returns a client of servers that were found to serve what they are to be asked for.
-func (a *Asker) connect(ctx context.Context, endpoints []experts.Endpoint) (*experts.HTTP, error) {
-	o := a.httpOptions()
+func (a *Asker) connect(ctx context.Context, endpoints []experts.Endpoint, o experts.HTTPOptions) (*experts.HTTP, error) {
 	client, err := experts.NewHTTP(endpoints, o)
 	if err != nil {
 		return nil, err
 	}
+	a.keyHost = cmp.Or(a.keyHost, client.KeyHost())
 	show := a.plan.Options.Progress.Start("looking at servers of models", len(endpoints))
 	defer show.Done()
 	limited, done := a.plan.Options.Budget.Limit(ctx)
@@ -206,7 +210,7 @@ func (a *Asker) spent(why error) error {
 }
 
 func (a *Asker) httpOptions() experts.HTTPOptions {
-	o := experts.HTTPOptions{Concurrency: a.plan.Spec.Experiment.Profile.Concurrency, Key: a.plan.Options.Key, Log: a.plan.Options.Log, Transport: a.plan.Options.Transport}
+	o := experts.HTTPOptions{Concurrency: a.plan.Spec.Experiment.Profile.Concurrency, Key: a.plan.Options.Key, KeyHost: a.keyHost, Log: a.plan.Options.Log, Transport: a.plan.Options.Transport}
 	for _, x := range experts.Endpoints(a.pool.Pool, a.pool.Members()) {
 		if u, err := url.Parse(x.URL); x.KeyEnv == "" && x.URL != "" && err == nil {
 			o.KeyHost = u.Hostname() // and not the host of a row that asks a server of its own

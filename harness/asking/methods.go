@@ -45,7 +45,7 @@ func (s Servers) Chat(ctx context.Context, endpoints []experts.Endpoint) (expert
 	if s.plan.Options.Offline {
 		return t, nil
 	}
-	client, err := s.connect(ctx, endpoints)
+	client, err := s.connect(ctx, endpoints, s.httpOptions())
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (a *Asker) Preflight(ctx context.Context, endpoints []experts.Endpoint) err
 	if a.plan.Options.Offline {
 		return nil
 	}
-	client, err := a.connect(ctx, endpoints)
+	client, err := a.connect(ctx, endpoints, a.httpOptions())
 	if err == nil {
 		client.Close()
 	}

@@ -494,7 +494,7 @@ func TestNobodyIsConnectedToAServerThatIsDown(t *testing.T) {
 	}
 	l.Close()
 	e := asking(t, &asker{}, t.TempDir(), 1)
-	client, err := e.connect(t.Context(), []experts.Endpoint{{Expert: routing.Expert{ID: "x", Model: "x", MaxTokens: 1}, URL: "http://" + l.Addr().String() + "/v1"}})
+	client, err := e.connect(t.Context(), []experts.Endpoint{{Expert: routing.Expert{ID: "x", Model: "x", MaxTokens: 1}, URL: "http://" + l.Addr().String() + "/v1"}}, e.httpOptions())
 	if client != nil || err == nil {
 		t.Errorf("client %v, error %v", client, err)
 	}

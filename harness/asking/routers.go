@@ -55,7 +55,7 @@ func (a *Asker) routerClient(ctx context.Context, m experts.Endpoint) (*experts.
 		}
 		m.URL, m.Handler = sim.Address, r.handler
 	}
-	client, err := a.connect(ctx, []experts.Endpoint{m})
+	client, err := a.connect(ctx, []experts.Endpoint{m}, a.httpOptions())
 	if err != nil {
 		return nil, err
 	}

@@ -54,7 +54,7 @@ func NewHTTP(endpoints []Endpoint, o HTTPOptions) (*HTTP, error) {
 	rand.Read(random[:])
 	h := &HTTP{o: o, ids: map[string]*expert{}, name: "er-" + hex.EncodeToString(random[:]) + "-"}
 	h.ctx, h.stop = context.WithCancel(context.Background())
-	now, host := time.Now(), ""
+	now := time.Now()
 	for _, e := range endpoints {
 		key, from := o.Key, cmp.Or(e.KeyEnv, o.KeyName)
 		if e.KeyEnv != "" {
@@ -77,14 +77,14 @@ func NewHTTP(endpoints []Endpoint, o HTTPOptions) (*HTTP, error) {
 			if err := CheckURL(base); err != nil {
 				return nil, fmt.Errorf("expert %s: %w", e.ID, err)
 			}
-			if e.KeyEnv == "" && o.Key != "" {
+			if e.KeyEnv == "" && o.Key != "" && e.Handler == nil {
 				at := hostOf(base)
 				if o.KeyHost != "" && at != o.KeyHost {
 					key = ""
-				} else if host != "" && at != host {
-					return nil, fmt.Errorf("%s is set, and experts are on several hosts (%s, %s): say with key_env whose key it is", o.KeyName, host, at)
+				} else if h.keyHost != "" && at != h.keyHost {
+					return nil, fmt.Errorf("%s is set, and experts are on several hosts (%s, %s): say with key_env whose key it is", o.KeyName, h.keyHost, at)
 				} else {
-					host = at
+					h.keyHost = at
 				}
 			}
 			via := o.Transport
@@ -99,6 +99,9 @@ func NewHTTP(endpoints []Endpoint, o HTTPOptions) (*HTTP, error) {
 	}
 	return h, nil
 }
+
+// KeyHost is the one host that is sent the key of HTTPOptions; empty: none is.
+func (h *HTTP) KeyHost() string { return h.keyHost }
 
 func hostOf(address string) string {
 	u, err := url.Parse(address)

@@ -58,6 +58,7 @@ type HTTP struct {
 	experts []*expert
 	bodies  wire.Bodies
 	name    string // of this client in request ids
+	keyHost string // that is sent the key of the options; empty: none is
 	asked   atomic.Uint64
 	strange sync.Map // finish reasons that nobody knows and that were mentioned
 
