@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
@@ -65,11 +64,10 @@ func (t *talk) answer(ctx context.Context, q experts.ChatRequest, scope store.Sc
 	}
 	q.Attempts = t.ledgerOf(t.flight, t.endpoints[q.Expert].Expert, scope, row, prompt)
 	c, err := t.next.Chat(ctx, q)
-	if errors.Is(err, cost.ErrSpent) {
-		return none, t.spent(err)
-	} else if err != nil {
-		return none, err
+	if err != nil {
+		return none, t.ended(err, t.flight)
 	}
+	t.flight.answered.Store(true)
 	text, err := json.Marshal(message{c.Text, c.Reasoning, c.Calls, string(c.Finish), c.Usage.In, c.Usage.Out, c.Top})
 	if err != nil {
 		return none, err

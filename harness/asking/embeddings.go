@@ -116,6 +116,7 @@ func (a *Asker) embed(ctx context.Context, m experts.Endpoint, scope store.Scope
 			if err != nil {
 				return err
 			}
+			flight.answered.Store(true)
 			mu.Lock()
 			defer mu.Unlock()
 			if size == 0 {
@@ -146,14 +147,12 @@ func (a *Asker) embed(ctx context.Context, m experts.Endpoint, scope store.Scope
 		return nil
 	case errors.Is(cause, cost.ErrSpent):
 		return a.spent(cause)
-	case errors.Is(err, cost.ErrSpent):
-		return a.spent(err)
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.As(err, &failure):
 		return fmt.Errorf("%w: not every vector is to be had: %w; what was answered is kept", steps.ErrIncomplete, err)
 	}
-	return err
+	return a.ended(err, flight)
 }
 
 // textOf is how a vector is stored: its numbers as float32, the least byte first, in base64.

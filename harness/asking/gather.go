@@ -125,11 +125,7 @@ func (a *Asker) gather(ctx context.Context, what string, queues []queue) error {
 		e.r.failed(failure, again)
 	}
 	synced := a.rollouts.Sync(context.WithoutCancel(ctx))
-	err := context.Cause(starting)
-	if errors.Is(err, cost.ErrSpent) {
-		err = a.spent(err)
-	}
-	return cmp.Or(err, synced)
+	return cmp.Or(a.ended(context.Cause(starting), flight), synced)
 }
 
 // grant lets what is in flight finish, if that is worth while, and then cuts it off. It says so if that takes a while.

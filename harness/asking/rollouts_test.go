@@ -500,6 +500,35 @@ func TestNobodyIsConnectedToAServerThatIsDown(t *testing.T) {
 	}
 }
 
+// A key that is revoked while answers come in ends the run, however few are left to ask for: what came is kept, nothing counts as failed, and
+// the same command asks for the rest.
+func TestAKeyThatIsRevokedEndsTheRun(t *testing.T) {
+	revoked := true
+	a := &asker{before: func(_ context.Context, n int) int {
+		if revoked && n > 7 {
+			return http.StatusUnauthorized
+		}
+		return 0
+	}}
+	dir := t.TempDir()
+	e, b := asking(t, a, dir, 1), Block{Split: routing.Train, Problems: sevens(10), Runs: 1, Experts: []routing.Expert{one}}
+	_, err := e.Ask(t.Context(), one, b)
+	if !errors.Is(err, steps.ErrIncomplete) || !strings.Contains(err.Error(), "answered 401 Unauthorized: no: set ENTROROUTER_API_KEY to a key of this server") {
+		t.Error(err)
+	}
+	if n := a.requests(); n != 8 || stored(t, e) != 7 {
+		t.Errorf("%d requests, %d answers stored", n, stored(t, e))
+	}
+	if failing, err := e.Failing(t.Context(), b); err != nil || failing {
+		t.Errorf("failures %v, %v", failing, err)
+	}
+	revoked = false
+	got, err := e.Ask(t.Context(), one, b)
+	if diff := cmp.Diff(want(b.Problems, 1, routing.Train), got); err != nil || diff != "" || a.requests() != 3 {
+		t.Errorf("%v %s", err, diff)
+	}
+}
+
 // A server that gives the same texts to other seeds is said to, where it is to draw.
 func TestRepeatedAnswersAreSaid(t *testing.T) {
 	for _, temperature := range []float64{0, 1} {

@@ -330,7 +330,7 @@ func (h *HTTP) failure(e *expert, s *server, t *trouble) error {
 	}
 	text := fmt.Sprintf("expert %s: %s: %s", e.ID, s.base, line(t.err.Error(), s.key))
 	advice := h.advice(e, t)
-	all := t.class == Local || t.debt
+	all := t.class == Local || t.debt || t.keyed
 	switch t.class {
 	case Key, Model, Moved:
 		all = all || !answered || streak >= alike

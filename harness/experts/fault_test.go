@@ -209,17 +209,19 @@ func TestTheRunStopsOnlyIfAllFailAlike(t *testing.T) {
 		}
 	}
 
-	// Money that is spent is missing for all, also where there were answers before.
-	s := fault.New(t, fault.Script{Plan: fault.Plan{{Status: 429, Body: text(`{"error":{"code":"insufficient_quota"}}`), Requests: fault.Range{From: 2}}}})
-	h := client(t, experts.HTTPOptions{}, s.URL)
-	for i := range 2 {
-		if _, err := ask(t.Context(), h, newBook(t), seed.Seed(i)); errors.Is(err, experts.ErrMisconfigured) != (i == 1) {
-			t.Errorf("request %d: %v", i+1, err)
+	// Money that is spent and a key that is revoked are missing for all, also where there were answers before.
+	for _, rule := range []fault.Rule{{Status: 429, Body: text(`{"error":{"code":"insufficient_quota"}}`)}, {Status: 401}, {Status: 200, Body: text(`{"error":{"message":"no such key","code":401}}`)}} {
+		rule.Requests = fault.Range{From: 2}
+		h := client(t, experts.HTTPOptions{}, fault.New(t, fault.Script{Plan: fault.Plan{rule}}).URL)
+		for i := range 2 {
+			if _, err := ask(t.Context(), h, newBook(t), seed.Seed(i)); errors.Is(err, experts.ErrMisconfigured) != (i == 1) {
+				t.Errorf("%+v, request %d: %v", rule, i+1, err)
+			}
 		}
 	}
 
-	s = fault.New(t, fault.Script{Plan: fault.Plan{{Status: 400, Requests: fault.First(20)}}})
-	h = client(t, experts.HTTPOptions{}, s.URL)
+	s := fault.New(t, fault.Script{Plan: fault.Plan{{Status: 400, Requests: fault.First(20)}}})
+	h := client(t, experts.HTTPOptions{}, s.URL)
 	for i := range 20 {
 		_, err := ask(t.Context(), h, newBook(t), seed.Seed(i))
 		if errors.Is(err, experts.ErrMisconfigured) != (i == 19) || err == nil {

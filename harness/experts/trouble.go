@@ -28,6 +28,7 @@ type trouble struct {
 	after time.Duration // how long the server asked to be left alone; 0: it did not say
 	head  []byte        // the beginning of what was not understood, for the log alone
 	debt  bool          // the server wants to be paid first, or a quota is used up: no request is answered before that changes
+	keyed bool          // nor one with this key (401); 403 may be about what one request says
 	whole bool          // the server does not stream: it is to be asked again for the whole answer
 	stale bool          // a connection that was kept open ended before the first byte, as one does that the server closed meanwhile
 	down  bool          // the server is not there or says that it is not ready: it takes no requests until it is
@@ -104,6 +105,8 @@ func refusal(response *http.Response, body []byte) *trouble {
 	switch code := response.StatusCode; {
 	case code == http.StatusPaymentRequired, usedUp(body):
 		t.class, t.debt = Key, true
+	case code == http.StatusUnauthorized:
+		t.keyed = true
 	case code == http.StatusServiceUnavailable:
 		if t.after > 0 {
 			t.class = Limited
@@ -143,7 +146,7 @@ func erred(body []byte) *trouble {
 	case code == http.StatusPaymentRequired, usedUp(body):
 		t.class, t.debt = Key, true
 	case code >= 400 && code < 600:
-		t.class = classOf(code)
+		t.class, t.keyed = classOf(code), code == http.StatusUnauthorized
 	}
 	return t
 }
