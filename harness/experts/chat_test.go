@@ -116,3 +116,22 @@ func TestTheDigestOfAConversationStays(t *testing.T) {
 		}
 	}
 }
+
+// Requests that are sent with other words are stored apart, whatever of them says that something is off.
+func TestWhatIsLeftOutIsInTheDigest(t *testing.T) {
+	e := Endpoint{Expert: routing.Expert{ID: "e", Model: "m"}}
+	digests, sent := map[string][32]byte{}, map[[32]byte]string{}
+	for _, leave := range []spec.JSON{"", `["top_k"]`, `["min_p"]`, `["min_p","top_k"]`, `["seed"]`, `["min_p","seed","temperature","top_k","top_p"]`} {
+		for _, topK := range []int{0, 20} {
+			r := ChatRequest{Messages: []Message{{Role: "user", Content: "2+2"}}, Sampling: spec.Sampling{TopP: 1, TopK: topK, LeaveOut: leave}}
+			body, digest := string(e.body(r, 3)), r.Digest(e)
+			if was, ok := digests[body]; ok && was != digest {
+				t.Errorf("two digests of %s", body)
+			}
+			if was, ok := sent[digest]; ok && was != body {
+				t.Errorf("one digest of\n%s and\n%s", was, body)
+			}
+			digests[body], sent[digest] = digest, body
+		}
+	}
+}

@@ -51,5 +51,11 @@ func (e *Endpoint) body(r ChatRequest, prompt int) []byte {
 // Digest is the SHA-256 of all that shapes what an endpoint answers, but for its model's revision, which is not sent. Answers
 // are stored under it, so it stays the same from one version of this program to the next.
 func (r ChatRequest) Digest(e Endpoint) [sha256.Size]byte {
-	return sha256.Sum256(appendChat(nil, e.Model, "max_tokens", cmp.Or(r.MaxTokens, e.MaxTokens), r))
+	b := appendChat(nil, e.Model, "max_tokens", cmp.Or(r.MaxTokens, e.MaxTokens), r)
+	for _, field := range []string{"top_k", "min_p"} {
+		if leftOut(r.Sampling, field) { // else it is sent at least that it is off
+			b = append(append(b, " without "...), field...)
+		}
+	}
+	return sha256.Sum256(b)
 }
