@@ -9,6 +9,7 @@ import (
 
 	"github.com/entrorouter/entrorouter/harness/asking"
 	"github.com/entrorouter/entrorouter/harness/book"
+	"github.com/entrorouter/entrorouter/harness/memory"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/present"
@@ -46,7 +47,11 @@ func newSplit(ctx context.Context, r *spec.Resolved, o steps.Options) (*Run, err
 	if err != nil {
 		return nil, err
 	}
-	e := &experiment{fitting: run.fitting(members, o.Memory.Now()), files: problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}}
+	remembers := o.Memory.Now()
+	if x.Policy.Kind == "lm" { // rows may read what it makes of texts, which depends on the experts that its prompt shows
+		remembers = memory.New()
+	}
+	e := &experiment{fitting: run.fitting(members, remembers), files: problems.JSONL{Dir: o.Data, Benchmarks: r.Benchmarks}}
 	run.split = e
 	if e.asker, err = asking.Open(ctx, run.Plan, members); err != nil {
 		run.Close()

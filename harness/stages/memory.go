@@ -38,10 +38,10 @@ func NewMemory(bytes int) *Memory {
 	return &Memory{left: bytes, known: map[[sha256.Size]byte]trainedOnce{}}
 }
 
-// keyOfStageOne is a digest of what Stage I is trained with.
-func keyOfStageOne(network policy.Policy, sft spec.SFT, s seed.Seed, examples []train.Example) (key [sha256.Size]byte, err error) {
+// keyOfStageOne is a digest of what Stage I is trained with. backend is the name of what computes it.
+func keyOfStageOne(backend string, network policy.Policy, sft spec.SFT, s seed.Seed, examples []train.Example) (key [sha256.Size]byte, err error) {
 	h := sha256.New()
-	settings, err := json.Marshal([]any{network.Kind(), network.Experts(), network.Config(), sft, s})
+	settings, err := json.Marshal([]any{backend, network.Kind(), network.Experts(), network.Config(), sft, s})
 	if err != nil {
 		return key, err
 	}

@@ -82,6 +82,20 @@ func TestStageOneIsTrainedOnce(t *testing.T) {
 	}
 }
 
+// What another backend computes differs in the last digits, and a process may carry out experiments on both.
+func TestStageOneOnAnotherBackendIsAnother(t *testing.T) {
+	m := build(t, "sft", "")
+	reader, err := m.newPolicy(t.Context(), routingtest.Planted(20).Experts, routing.Texts(routingtest.Planted(20).SFT))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err1 := keyOfStageOne("go", reader, m.SFT, 1, nil)
+	other, err2 := keyOfStageOne("xla", reader, m.SFT, 1, nil)
+	if one == other || err1 != nil || err2 != nil {
+		t.Errorf("%x, %v, %v", one, err1, err2)
+	}
+}
+
 func BenchmarkKeyOfStageOne(b *testing.B) {
 	e := build(b, "entrorouter", "")
 	set := routingtest.Planted(1000)
@@ -94,7 +108,7 @@ func BenchmarkKeyOfStageOne(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := keyOfStageOne(reader, e.SFT, 1, examples); err != nil {
+		if _, err := keyOfStageOne("go", reader, e.SFT, 1, examples); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -71,7 +71,7 @@ func (t *Training) first(ctx context.Context, conduct train.Conduct, reader poli
 	if t.Policy.Kind != "compact" {
 		memory = nil
 	}
-	key, err := keyOfStageOne(reader, t.SFT, s, examples)
+	key, err := keyOfStageOne(t.With.Backend.Name(), reader, t.SFT, s, examples)
 	if err != nil {
 		return nil, nil, err
 	}
