@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"syscall"
 )
 
@@ -63,6 +64,9 @@ func (s *Store) Rollouts(ctx context.Context) (*Rollouts, error) {
 	return openRollouts(ctx, path)
 }
 
+// draftName is what a draft is called, see Key.String. A folder tmp may hold other things, which are not ours.
+var draftName = regexp.MustCompile(`^[A-Za-z0-9_.-]+-[0-9a-f]{12}$`)
+
 // sweep removes the drafts of runs that died: nobody else writes here.
 func (s *Store) sweep() error {
 	tmp := filepath.Join(s.root, "tmp")
@@ -71,6 +75,9 @@ func (s *Store) sweep() error {
 		return err
 	}
 	for _, f := range found {
+		if !draftName.MatchString(f.Name()) {
+			continue
+		}
 		if err := os.RemoveAll(filepath.Join(tmp, f.Name())); err != nil {
 			return err
 		}

@@ -642,3 +642,24 @@ func TestAnEntryIsFoundByItsKey(t *testing.T) {
 		t.Errorf("other content: %v, want ErrCorrupt", err)
 	}
 }
+
+// A store may be a folder that somebody has other things in: only drafts are swept.
+func TestOnlyDraftsAreSwept(t *testing.T) {
+	root := t.TempDir()
+	draft := recipe(t, "s", 1, nil).Key().String()
+	for _, name := range []string{"notes.txt", "half-done", "0123456789ab", draft} {
+		if err := WriteFile(filepath.Join(root, "tmp", name, "file"), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := Open(root, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, name := range []string{"notes.txt", "half-done", "0123456789ab", draft} {
+		if _, err := os.Stat(filepath.Join(root, "tmp", name, "file")); (err == nil) != (name != draft) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
