@@ -77,7 +77,7 @@ func (a *Asker) Export(ctx context.Context, blocks []Block, dir string, lines in
 	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
-	temporary := filepath.Clean(dir) + ".part"
+	temporary := filepath.Join(filepath.Dir(filepath.Clean(dir)), "."+filepath.Base(dir)+".part")
 	if err := os.RemoveAll(temporary); err != nil { // of a process that was killed
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/store"
 )
 
 // Files of results are taken in with the words that a run has for answers that it asks for: what failed first, and whose tokens nobody counted.
@@ -50,5 +51,25 @@ func TestWhatIsOddInBatchesIsSaid(t *testing.T) {
 	}
 	if _, err := e.Import(t.Context(), blocks, []string{file}); err == nil || !strings.HasSuffix(err.Error(), "results.jsonl:1: not a line of batch results (status_code is of type string)") {
 		t.Error(err)
+	}
+}
+
+// A folder beside that which is written, whatever its name, is somebody's.
+func TestExportingRemovesNoFolderBeside(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "batch")
+	mine := filepath.Join(dir+".part", "mine")
+	if err := store.WriteFile(mine, nil); err != nil {
+		t.Fatal(err)
+	}
+	e := engine(t, "http://nobody.example", t.TempDir(), 1)
+	b := Block{Split: routing.Train, Problems: sevens(3), Runs: 1, Experts: []routing.Expert{one}}
+	if out, err := e.Export(t.Context(), []Block{b}, dir, 2); err != nil || len(out) != 1 || out[0].Shards != 2 {
+		t.Fatal(out, err)
+	}
+	if _, err := os.Stat(mine); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(dir)); err != nil || len(left) != 2 {
+		t.Errorf("left: %v, %v", left, err)
 	}
 }
