@@ -28,6 +28,13 @@ func collectSeldom() {
 	}
 }
 
+// collectOften is for a command that holds a file of any length and computes little.
+func collectOften() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(100)
+	}
+}
+
 // makeRoom lets an experiment with a language model keep what its frozen layers make of texts beside all else.
 func makeRoom(r *spec.Resolved) {
 	if os.Getenv("GOMEMLIMIT") == "" {

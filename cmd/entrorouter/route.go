@@ -89,6 +89,7 @@ func routeCommand() *cli.Command {
 				}
 			}
 			makeRoom(r) // the row may be fitted now
+			collectOften()
 			var routed []protocol.Routed
 			if server.URL != "" {
 				routed, err = protocol.RouteOnServer(c.Context, r, options(c), by.Row, server, queries)

@@ -445,10 +445,11 @@ func TestAnHourOfLimitsTakesNoTries(t *testing.T) {
 // once it has been waited for long enough.
 func TestALoadingServerIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		begin, asked := time.Now(), 0
+		begin := time.Now()
+		var asked atomic.Int64
 		carry := carrier(func(r *http.Request) (*http.Response, error) {
 			if r.URL.Path == "/v1/chat/completions" {
-				asked++
+				asked.Add(1)
 			}
 			switch since := time.Since(begin); {
 			case since < 10*time.Second:
@@ -473,8 +474,8 @@ func TestALoadingServerIsWaitedFor(t *testing.T) {
 		}
 		synctest.Wait()
 		time.Sleep(time.Minute)
-		if synctest.Wait(); asked > 24 {
-			t.Errorf("asked %d times", asked)
+		if synctest.Wait(); asked.Load() > 24 {
+			t.Errorf("asked %d times", asked.Load())
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {

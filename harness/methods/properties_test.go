@@ -139,3 +139,33 @@ func TestTextsUnlikeAnyInTraining(t *testing.T) {
 		}
 	})
 }
+
+// What is asked beside a question decides nothing, of routers that say so, whatever their knob is set to.
+func TestRoutersThatDecideApartDoSo(t *testing.T) {
+	set, qs := routingtest.Planted(60), routingtest.Fresh(40)
+	apart := 0
+	everyRouter(t, set, nil, func(t *testing.T, kind string, r routing.Router) {
+		all := []routing.Router{r}
+		if f, ok := r.(routing.Frontier); ok {
+			matched, err := routing.Match(t.Context(), f, set.RL, set.RL[0].USD[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, matched)
+		}
+		for _, r := range all {
+			if !routing.Apart(r) {
+				continue
+			}
+			apart++
+			var got []routing.Decision
+			for some := range slices.Chunk(qs, 7) {
+				got = append(got, routingtest.Route(t, r, some)...)
+			}
+			sameDecisions(t, "a few at a time", got, routingtest.Route(t, r, qs))
+		}
+	})
+	if apart < 20 {
+		t.Errorf("%d routers decide apart", apart)
+	}
+}

@@ -320,40 +320,57 @@ func (e *experiment) decide(ctx context.Context, f *fit, router routing.Router, 
 	return decided(ctx, &e.Spec.Experiment, f.row, e.pool.Experts, usd, router, queries)
 }
 
-// decided routes queries by the router of a row. usd [M] is what a question costs each expert of the pool.
+// decided routes queries by the router of a row, of which it makes some at a time where that is nothing to it: what it makes of a text
+// takes many times the room of the text. usd [M] is what a question costs each expert of the pool.
 func decided(ctx context.Context, x *spec.Experiment, row spec.Method, pool []routing.Expert, usd []float64, router routing.Router, queries []routing.Query) ([]Routed, error) {
 	reads := methods.RowTraits(row, x).ChoosesByLM()
-	start := time.Now()
-	decisions, err := router.Route(ctx, queries)
-	if err != nil {
-		return nil, err
+	atOnce := len(queries)
+	if routing.Apart(router) && !reads { // a language model reads texts of like length together
+		atOnce = weighedAtOnce
 	}
-	ms := float64(time.Since(start).Microseconds()) / 1000 / float64(len(queries))
-	out := make([]Routed, len(decisions))
-	for i, d := range decisions {
-		out[i] = Routed{ID: queries[i].Problem.ID, Run: queries[i].Run, Prob: map[string]float64{}}
-		chosen := d.Expert
-		if chosen == routing.Expected {
-			chosen = slices.Index(d.Prob, slices.Max(d.Prob))
+	out := make([]Routed, 0, len(queries))
+	start := time.Now()
+	for some := range slices.Chunk(queries, max(atOnce, 1)) {
+		decisions, err := router.Route(ctx, some)
+		if err != nil {
+			return nil, err
 		}
-		out[i].Expert = routing.SelfID
-		if chosen != routing.Self {
-			out[i].Expert = pool[chosen].ID
+		for i, d := range decisions {
+			out = append(out, inWords(x, pool, usd, some[i], d, reads))
 		}
-		for _, c := range d.Calls {
-			out[i].Calls = append(out[i].Calls, pool[c.Expert].ID)
-		}
-		asked := d.Asked(len(pool))
-		for m, expert := range pool {
-			out[i].Prob[expert.ID] = d.Prob[m]
-			out[i].USD += asked[m] * usd[m]
-		}
-		if reads {
-			out[i].Tokens, out[i].MS = d.Usage.In+d.Usage.Out, ms
-		}
-		if d.Answer != nil {
-			out[i].Answer, out[i].USD = d.Answer.Text, d.Paid(pool, x.CountInput)
+	}
+	if reads {
+		ms := float64(time.Since(start).Microseconds()) / 1000 / float64(len(queries))
+		for i := range out {
+			out[i].MS = ms
 		}
 	}
 	return out, nil
+}
+
+// inWords says what was decided about a query, by the ids of experts; reads: by a language model.
+func inWords(x *spec.Experiment, pool []routing.Expert, usd []float64, q routing.Query, d routing.Decision, reads bool) Routed {
+	out := Routed{ID: q.Problem.ID, Run: q.Run, Prob: map[string]float64{}, Expert: routing.SelfID}
+	chosen := d.Expert
+	if chosen == routing.Expected {
+		chosen = slices.Index(d.Prob, slices.Max(d.Prob))
+	}
+	if chosen != routing.Self {
+		out.Expert = pool[chosen].ID
+	}
+	for _, c := range d.Calls {
+		out.Calls = append(out.Calls, pool[c.Expert].ID)
+	}
+	asked := d.Asked(len(pool))
+	for m, expert := range pool {
+		out.Prob[expert.ID] = d.Prob[m]
+		out.USD += asked[m] * usd[m]
+	}
+	if reads {
+		out.Tokens = d.Usage.In + d.Usage.Out
+	}
+	if d.Answer != nil {
+		out.Answer, out.USD = d.Answer.Text, d.Paid(pool, x.CountInput)
+	}
+	return out
 }
