@@ -5,6 +5,7 @@ package spec
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 )
 
@@ -63,7 +64,27 @@ func (l *loader) checkCollapse() {
 	}
 }
 
-// checkCollapsePool reports experts without a probability and probabilities without an expert.
+// mostWays is how many ways the calls of an episode can go at most: a snapshot of a policy walks all of them, in about 0.2 microseconds each.
+const mostWays = 2_000_000
+
+// checkWays reports a number of calls that can go in too many ways, each call used or not where there is a chance of either.
+func (l *loader) checkWays(knob string, s CollapseSetting, p *Pool) {
+	each := 2 * len(p.Experts)
+	if s.Assimilation == 0 || s.Assimilation == 1 {
+		each = len(p.Experts)
+	}
+	ways := func(calls int) float64 { return math.Pow(float64(each), float64(calls)) }
+	if ways(s.Horizon) <= mostWays {
+		return
+	}
+	most := s.Horizon
+	for ways(most) > mostWays {
+		most--
+	}
+	l.spec.faultAt(knob, "%d calls among the %d experts of pool %s can go %.2g ways, all of which are walked for every policy and snapshot, for hours or years; want at most %d", s.Horizon, len(p.Experts), p.Name, ways(s.Horizon), most)
+}
+
+// checkCollapsePool reports experts without a probability, probabilities without an expert, and trees of calls that nobody waits for.
 func (l *loader) checkCollapsePool(p *Pool) {
 	c := l.out.Experiment.Collapse
 	if c == nil {
@@ -72,6 +93,14 @@ func (l *loader) checkCollapsePool(p *Pool) {
 	var known []string
 	for _, x := range p.Experts {
 		known = append(known, x.ID)
+	}
+	between := c.Setting
+	between.Assimilation = 0.5 // curves and sweep have other chances than the setting
+	l.checkWays("collapse.setting.horizon", between, p)
+	for i, x := range c.Controls {
+		if x.Horizon != nil || x.Assimilation != nil {
+			l.checkWays(fmt.Sprintf("collapse.controls[%d]", i), x.Apply(c.Setting), p)
+		}
 	}
 	for i, b := range c.Buckets {
 		knob := fmt.Sprintf("collapse.buckets[%d].success", i)
