@@ -5,6 +5,7 @@ package experts
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"io"
 	"net/http"
 )
@@ -23,7 +24,7 @@ func (t here) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	status := cmp.Or(w.status, http.StatusOK)
 	return &http.Response{
-		Status: http.StatusText(status), StatusCode: status,
+		Status: fmt.Sprint(status, " ", http.StatusText(status)), StatusCode: status,
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		Header: w.header, Body: io.NopCloser(&w.body), ContentLength: int64(w.body.Len()), Request: r,
 	}, nil

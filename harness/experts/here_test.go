@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
@@ -51,11 +52,11 @@ func TestAHandlerAnswersAsAServerDoes(t *testing.T) {
 			}
 			for _, prompt := range []string{"1 + 1", "refuse", "ü\n\"quoted\""} {
 				c, err := client.Complete(t.Context(), experts.Request{Expert: "e", Prompt: prompt, Seed: 7})
-				class := experts.Class("")
+				failed := ""
 				if f := (*experts.Failure)(nil); errors.As(err, &f) {
-					class = f.Class
+					failed = string(f.Class) + strings.ReplaceAll(f.Error(), at.URL, "")
 				}
-				said[i] = append(said[i], fmt.Sprintf("%q %v %v %v", c.Text, c.Finish, c.Usage, class))
+				said[i] = append(said[i], fmt.Sprintf("%q %v %v %s", c.Text, c.Finish, c.Usage, failed))
 			}
 			asked[i] = heard
 		}
