@@ -46,7 +46,7 @@ func (a *Asker) ledgerOf(f *flight, x routing.Expert, scope store.Scope, row sto
 	l := &ledger{
 		flight: f, rollouts: a.rollouts, budget: a.plan.Options.Budget, price: x.Price, attempt: attemptOf(x, scope, row, prompt),
 	}
-	if a.Sim == nil {
+	if a.Sim == nil || scope.Source == served {
 		l.show = a.plan.Options.Progress
 	}
 	return l

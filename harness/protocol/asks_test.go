@@ -5,6 +5,7 @@ package protocol
 import (
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
@@ -111,4 +112,27 @@ func wanted(t *testing.T, run *Run) (n int) {
 		}
 	}
 	return n
+}
+
+// What a plan says of money counts the server of one expert in a simulated pool, and it alone.
+func TestAPlanCountsWhatAServedExpertBesideSimulatedOnesCosts(t *testing.T) {
+	r := toy.TinyWith(t, "large: 10", "large: 0", "expert: strongest", "expert: qwen3-235b")
+	x := &r.Experiment
+	x.Methods, x.Outputs = x.Methods[:2:2], []spec.Output{{Kind: "table", File: "t"}}
+	r.Pools[0].Experts[2].URL = "http://nobody.example/v1"
+	run := open(t, r, steps.Options{Out: t.TempDir()})
+	all, err := run.Explain().Status(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum explain.Asked
+	for _, s := range all {
+		if s.Asked != nil {
+			sum = sum.Add(*s.Asked)
+		}
+	}
+	const each = 8*2 + 8
+	if most := each * (60000 + 256.0); sum.Rollouts != 3*each || sum.Tokens != most || !(sum.USD > 0) {
+		t.Errorf("%+v, want %d answers and %g tokens", sum, 3*each, most)
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/explain"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/steps"
 )
 
@@ -73,7 +74,7 @@ func (w *want) asked(ctx context.Context, counted []*explain.Step) (out explain.
 		if n == 0 {
 			continue
 		}
-		if w.set.e.asker.Sim != nil { // which is paid nothing
+		if w.set.e.asker.Sim != nil && w.set.e.pool.SourceOf(x.ID) != spec.Server { // which is paid nothing
 			out = out.Add(explain.Asked{Rollouts: n, AtMost: known == nil})
 			continue
 		}
