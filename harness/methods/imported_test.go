@@ -88,6 +88,29 @@ func TestRouteLLMUsesImportedScores(t *testing.T) {
 	}
 }
 
+// Who the strongest is, imported scores do not say: here the middle expert is the most accurate, and where the cheapest is, the dearest is asked.
+func TestImportedScoresAskTheStrongest(t *testing.T) {
+	for _, c := range []struct {
+		kappa []float64
+		rule  string
+		want  int
+	}{{[]float64{0, 1, 0.5}, "accuracy", 1}, {[]float64{0, 1, 0.5}, "price", 2}, {[]float64{1, 0, 0}, "accuracy", 2}} {
+		set := routingtest.Planted(40)
+		for i := range set.SFT {
+			set.SFT[i].Kappa, set.RL[i].Kappa = c.kappa, c.kappa
+		}
+		m, err := importing(t, "routellm", fmt.Sprintf("{scores: x.jsonl, strongest: %s}", c.rule), wins(40, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, d := range routingtest.Route(t, fit(t, m, set, 1), queries(set.SFT)) {
+			if d.Expert != 0 && d.Expert != c.want || (d.Expert == 0) == routingtest.Hard(i) {
+				t.Errorf("pass rates %v, by %s: problem %d goes to expert %d; want %d where it is hard", c.kappa, c.rule, i, d.Expert, c.want)
+			}
+		}
+	}
+}
+
 // Predictions may be compressed: what is pinned is the checksum of the lines.
 func TestImportedPredictionsMayBeCompressed(t *testing.T) {
 	lines := wins(20, nil)

@@ -218,9 +218,10 @@ func (r *routeLLM) knobs() []float64 {
 // useScores is Fit with imported scores.
 func (r *routeLLM) useScores(ctx context.Context, examples []routing.Example, experts int) (routing.Router, error) {
 	knobs := winKnobs()
+	strongest := dearOfPair(examples, experts, r.Strongest)
 	router := predict.NewRouter(experts, knobs, r.scores.Predict, func(s predict.Scores, knob float64) int {
 		if s.Pass[0] >= knob {
-			return experts - 1
+			return strongest
 		}
 		return 0
 	})
