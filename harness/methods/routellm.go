@@ -85,6 +85,15 @@ func newRouteLLM(s Setup) (routing.Method, error) {
 
 func (*routeLLM) Name() string { return "routellm" }
 
+// Code names what of the program its numbers hang on beside its knobs, and the version of that; "" is nothing. In version 2 imported scores ask
+// the most accurate expert where that is the strongest.
+func (r *routeLLM) Code() (name string, version int) {
+	if r.Scores == "" || r.Strongest != "accuracy" {
+		return "", 0
+	}
+	return "imported", 2
+}
+
 // shareLimit is what holds back routers whose knob is set by a share.
 const shareLimit = "the strongest expert answers a share of the training questions"
 
