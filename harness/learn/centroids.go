@@ -52,6 +52,9 @@ func (c Centroids) set(g int, sum []float64) {
 // maxRounds ends a k-means that has not settled; it is near its end then.
 const maxRounds = 30
 
+// sameRow is a distance that rounding may put between a row and itself.
+const sameRow = 1e-5
+
 // KMeans clusters rows of norm 1 by cosine into at most k groups: spherical k-means from k-means++ seeds. A group
 // that loses its rows keeps its direction.
 func KMeans(ctx context.Context, rows []policy.Row, width, k int, rng *rand.Rand) (Centroids, error) {
@@ -62,12 +65,12 @@ func KMeans(ctx context.Context, rows []policy.Row, width, k int, rng *rand.Rand
 	}
 	var seeds []policy.Row
 	for len(seeds) < k {
+		if slices.Max(far) < sameRow {
+			break // every row is a seed
+		}
 		var total float64
 		for _, d := range far {
 			total += d
-		}
-		if total <= 1e-9*float64(len(rows)) {
-			break // every row is a seed
 		}
 		at, u := 0, rng.Float64()*total
 		for at = range far {

@@ -38,3 +38,20 @@ func TestKMeansFindsGroupsThatAreApart(t *testing.T) {
 		t.Errorf("two rows are in groups %v: %v", members, err)
 	}
 }
+
+// Of a long row with itself the cosine is 1 to rounding only, which makes it no seed of another group.
+func TestKMeansMakesNoMoreGroupsThanThereAreRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var rows []policy.Row
+	for range 5 {
+		row, x := policy.Row{}, normals(r, 60)
+		for id, v := range x {
+			row.IDs, row.Values = append(row.IDs, int32(id)), append(row.Values, float32(v/norm(x)))
+		}
+		rows = append(rows, row, row)
+	}
+	c, err := KMeans(t.Context(), rows, 60, 32, r)
+	if err != nil || c.K != 5 {
+		t.Errorf("5 rows, each twice, make %d groups: %v", c.K, err)
+	}
+}
