@@ -112,6 +112,26 @@ func TestPoolsOfEquals(t *testing.T) {
 	}
 }
 
+// What was measured is a number, or nothing is fitted to it: the error says which problem and expert.
+func TestNothingIsFittedToWhatIsNoNumber(t *testing.T) {
+	for name, spoil := range map[string]func(e *routing.Example){
+		"a pass rate of NaN":     func(e *routing.Example) { e.Kappa = []float64{1, math.NaN(), 1} },
+		"a pass rate of 1.2":     func(e *routing.Example) { e.Kappa = []float64{1, 1.2, 1} },
+		"a cost of NaN dollars":  func(e *routing.Example) { e.USD = []float64{1, math.NaN(), 2} },
+		"a cost of -1 dollars":   func(e *routing.Example) { e.USD = []float64{1, -1, 2} },
+		"a cost of +Inf dollars": func(e *routing.Example) { e.USD = []float64{1, math.Inf(1), 2} },
+	} {
+		set := routingtest.Planted(30)
+		spoil(&set.SFT[7])
+		for _, kind := range []string{"mixture", "benchmark", "logistic", "knn", "difficulty", "bag", "cluster", "forc", "routellm", "swranking", "mean"} {
+			want := fmt.Sprintf("method %s: problem p7, expert medium: %s", kind, name)
+			if _, err := build(t, kind, paramsOf(kind)).Fit(t.Context(), set, routingtest.Work(1)); err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+	}
+}
+
 // Whoever types a problem may type anything.
 func TestTextsUnlikeAnyInTraining(t *testing.T) {
 	var qs []routing.Query

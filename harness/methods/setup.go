@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
@@ -86,11 +87,25 @@ type Servers interface {
 // Embed returns the vectors of texts in their order by a model for vectors, asking for none twice.
 type Embed func(ctx context.Context, model experts.Endpoint, texts []string) ([][]float32, error)
 
-// profiled returns the training problems of both stages. A method that learns from none would be a guess.
+// profiled returns the training problems of both stages. A method that learns from none, or from what is no number, would be a guess.
 func profiled(m routing.Method, train routing.TrainSet) ([]routing.Example, error) {
 	examples := train.Examples()
 	if len(examples) == 0 {
 		return nil, fmt.Errorf("method %s: no training problem to learn from", m.Name())
+	}
+	for _, e := range examples {
+		for k, usd := range e.USD {
+			var found string
+			switch rate := e.Kappa[k]; {
+			case !(rate >= 0 && rate <= 1):
+				found = fmt.Sprintf("a pass rate of %v", rate)
+			case !(usd >= 0 && usd <= math.MaxFloat64):
+				found = fmt.Sprintf("a cost of %v dollars", usd)
+			default:
+				continue
+			}
+			return nil, fmt.Errorf("method %s: problem %s, expert %s: %s is nothing to learn from; measure it again", m.Name(), e.Problem.ID, train.Experts[k].ID, found)
+		}
 	}
 	return examples, nil
 }
