@@ -1,6 +1,7 @@
 package learn
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -53,5 +54,40 @@ func TestKMeansMakesNoMoreGroupsThanThereAreRows(t *testing.T) {
 	c, err := KMeans(t.Context(), rows, 60, 32, r)
 	if err != nil || c.K != 5 {
 		t.Errorf("5 rows, each twice, make %d groups: %v", c.K, err)
+	}
+}
+
+// Where k-means has settled every group's direction is that of the sum of its rows.
+func TestKMeansEndsWhereItSettles(t *testing.T) {
+	const width = 8
+	r := rand.New(rand.NewPCG(4, 2))
+	rows := make([]policy.Row, 40)
+	for i := range rows {
+		x := normals(r, width)
+		for id, v := range x {
+			rows[i].IDs, rows[i].Values = append(rows[i].IDs, int32(id)), append(rows[i].Values, float32(v/norm(x)))
+		}
+	}
+	c, err := KMeans(t.Context(), rows, width, 4, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	members, err := c.Members(t.Context(), rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for g := range c.K {
+		var of []policy.Row
+		for i, m := range members {
+			if m == g {
+				of = append(of, rows[i])
+			}
+		}
+		sum := denseSum(of, width)
+		for id, v := range sum {
+			if got := float64(c.Directions[id*c.K+g]); math.Abs(got-v/norm(sum)) > 1e-6 {
+				t.Errorf("group %d of %d rows: number %d of its direction is %v, of their sum's %v", g, len(of), id, got, v/norm(sum))
+			}
+		}
 	}
 }

@@ -59,6 +59,29 @@ func TestScoresAndContrastsAgree(t *testing.T) {
 	}
 }
 
+// By hand: P_0 = (3,4) and P_1 = (0,2) are (0.6,0.8) and (0,1) at length 1, and W e = (2,2), so the scores are 0.6*2 + 2*0.8*2 = 4.4 and
+// 2*1*2 = 4. The contrast is 0.6*(1,0) - 0.4*(0.5,1) = (0.4,-0.4), of which noise meets the first number alone.
+func TestThePreferenceLossByHand(t *testing.T) {
+	f := &Factors{Experts: 2, Dims: 2, Width: 2, Theta: []float64{1, 2, 3, 4, 0, 2, 1, 0, 0.5, 1}}
+	rows := []policy.Row{{IDs: []int32{0, 1}, Values: []float32{2, 1}}}
+	if s := f.Scores(rows[0]); math.Abs(s[0]-4.4) > 1e-12 || math.Abs(s[1]-4) > 1e-12 {
+		t.Errorf("scores %v, want 4.4 and 4", s)
+	}
+	for _, c := range []struct {
+		noise, draw float64
+		batch       []Preference
+		want        float64
+	}{
+		{0, 0, []Preference{{0, 0, 1}}, math.Log1p(math.Exp(-0.4))},
+		{0, 0, []Preference{{0, 0, 1}, {0, 1, 0}}, (math.Log1p(math.Exp(-0.4)) + math.Log1p(math.Exp(0.4))) / 2},
+		{0.5, -3, []Preference{{0, 0, 1}}, math.Log1p(math.Exp(0.2))}, // 0.4 - 0.5*3*0.4
+	} {
+		if got := f.loss(rows, c.batch, c.noise, func() float64 { return c.draw }, nil); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("noise %v, %v: loss %v, want %v", c.noise, c.batch, got, c.want)
+		}
+	}
+}
+
 // One step of Adam moves every weight by the rate against the sign of its gradient; a second, by hand.
 func TestAdamByHand(t *testing.T) {
 	o := adam{lr: 0.1, decay: 0.5, m: make([]float64, 2), v: make([]float64, 2)}

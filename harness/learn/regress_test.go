@@ -114,6 +114,43 @@ func TestRidgeIsTheSolutionOfTheNormalEquations(t *testing.T) {
 	}
 }
 
+// signs is two rows of one feature, 1 and -1.
+func signs() Design {
+	return NewDesign([]policy.Row{{IDs: []int32{0}, Values: []float32{1}}, {IDs: []int32{0}, Values: []float32{-1}}}, 1)
+}
+
+// By hand: of a row 1 that is right and a row -1 that is wrong the loss has the slope 2*(sigmoid(w)-1) in w, -1/2 at log 3, which a penalty
+// of 1/2/log 3 cancels. The bias is 0.
+func TestAPenalisedLogisticRegressionByHand(t *testing.T) {
+	fits, _, err := FitLogits(t.Context(), signs(), [][]float64{{1, 0}, {0, 1}}, []float64{0.5 / math.Log(3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for m, want := range []float64{math.Log(3), -math.Log(3)} {
+		if math.Abs(fits[m].Weight[0]-want) > 1e-3 || math.Abs(fits[m].Bias) > 1e-3 {
+			t.Errorf("label %d: weight %v and bias %v, want %v and 0", m, fits[m].Weight[0], fits[m].Bias, want)
+		}
+	}
+}
+
+// By hand: amounts exp(1) and exp(-1) have logarithms one above and one below their mean, so a penalty of 2 leaves half of the slope; what is
+// predicted goes as exp(1/2) and exp(-1/2) and is on average what the amounts are. An amount of 0 counts as a thousandth of the mean.
+func TestAmountsByHand(t *testing.T) {
+	mean := (math.E + 1/math.E) / 2
+	a, _, err := FitAmounts(t.Context(), signs(), [][]float64{{math.E, 1 / math.E}, {0, 2}, {0, 0}}, []float64{mean, 1, 0}, []float64{2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	half, least := (math.Sqrt(math.E)+1/math.Sqrt(math.E))/2, math.Pow(2000, 0.25) // a quarter of the difference of log 0.001 and log 2
+	for i, want := range [][]float64{{mean * math.Sqrt(math.E) / half, 2 / (1 + least*least), 0}, {mean / math.Sqrt(math.E) / half, 2 / (1 + 1/least/least), 0}} {
+		for m, got := range a.At(signs().row(i)) {
+			if math.Abs(got-want[m]) > 1e-3 {
+				t.Errorf("row %d: amount %d is %v, want %v", i, m, got, want[m])
+			}
+		}
+	}
+}
+
 func TestDotAgreesWithTheSumAtEveryLength(t *testing.T) {
 	weight := []float64{1, 10, 100, 1000, 1e4, 1e5, 1e6, 1e7, 1e8}
 	var row policy.Row
