@@ -37,6 +37,17 @@ func TestRankingOfTwoExpertsByHand(t *testing.T) {
 	}
 }
 
+// Cosines 0.8 and 0.4: weights 10 and sqrt 10. The pairs are 0-1, 0-2 and 1-2; of what the second problem compares 1 and 2 tie.
+func TestSharesOfThreeExpertsByHand(t *testing.T) {
+	a, _ := compared(2, [][]float64{{0.2, 0.8, 0.5}, {1, 0.6, 0.6}}, []policy.Row{along(0.8), along(0.4)})
+	near, far := 10.0, math.Sqrt(10)
+	for pair, want := range []float64{near / (near + far), near / (near + far), far / 2 / (near + far)} {
+		if got := a.shares(theQuestion(), "new")[pair]; math.Abs(got-want) > 1e-6 {
+			t.Errorf("pair %d: the dearer one wins %v, want %v", pair, got, want)
+		}
+	}
+}
+
 // A problem whose text points the other way counts less than one that has nothing in common.
 func TestOppositeTextsCountLeast(t *testing.T) {
 	back := policy.Row{IDs: []int32{0}, Values: []float32{-0.4}}
