@@ -63,7 +63,7 @@ type Neighbour struct {
 }
 
 // Nearest returns up to k rows of the index from the first on, nearest first by the product, which is the cosine where rows
-// have length 1; of equally near ones the first. Rows that skip names are left out, and so are those that share nothing.
+// have length 1; of equally near ones the first. Rows that skip names are left out, and so are those whose product is not above 0.
 func (x Index) Nearest(row policy.Row, first, k int, skip func(at int) bool) []Neighbour {
 	cosine := x.Dot(row)
 	near := make([]Neighbour, 0, k+1)

@@ -18,7 +18,9 @@ import (
 // nearest to it (Avengers-Pro, Zhang et al. 2025). Within a group the experts' pass rates p and dollars c are scaled to
 // [0,1] over the experts, and the score of an expert is alpha*p + (1-alpha)*(1-c); alpha is the knob, 1 ignores money.
 //
-// The public code embeds texts with a language model; this clusters the directions of hashed n-grams by k-means.
+// The public code embeds texts with a language model; this clusters the directions of hashed n-grams by k-means. The number of groups is
+// that code's default, and so is looking at the nearest alone: the paper has 60 groups and adds up the scores of several near ones. Dollars are
+// scaled as pass rates are, as in the paper; that code divides them by the largest.
 type cluster struct {
 	Clusters int           `yaml:"clusters" in:"[1,100000]"`
 	Alpha    float64       `yaml:"alpha" in:"[0,1]"` // of a row that is not matched

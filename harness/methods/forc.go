@@ -24,8 +24,9 @@ import (
 //   - threshold: of the experts whose predicted pass rate is above Threshold, strictly, the cheapest (Multiple); if
 //     there are none, the dearest (AllWrong). The default, with 0.5. Its knob is the threshold.
 //   - performance: the largest predicted pass rate. It has no knob.
-//   - cost: the assignment with the largest sum of predicted pass rates that spends no more than Share of what the
-//     strongest expert would. The public code solves an integer program for a batch; here a price on money is found on
+//   - cost: the assignment with the largest sum of predicted pass rates that is predicted to spend no more than Share of what
+//     the dearest expert would. The public code solves an integer program for a batch and may leave questions unanswered; here
+//     all are answered, and a price on money is found on
 //     the training problems (see priceOf), so that decisions do not depend on what else is asked. That is exact but for
 //     the one question that a budget may split. Its knob is the price, so that routing.Match can set it to another row's cost;
 //     the public code's other programs, least cost for a sum of pass rates and a weighted sum of the two, are settings
@@ -33,13 +34,14 @@ import (
 //   - greedy: one question after the other, the largest predicted pass rate that the money left for the batch allows
 //     (see greedy). It has no knob, and alone among the rows its decisions depend on what else is asked.
 //
-// Left out are its constant strategies (see fixed).
+// Left out are its constant strategies (see fixed), and pass rates that are made 0 or 1 before they are added up.
 //
 // The public code fine-tunes an encoder; this is a regression on hashed n-grams and surface features with a weight for
 // each feature and expert, and its penalty is chosen as logistic's. Predictions of an encoder that was trained elsewhere
 // can be imported: Pihat names a file of JSON lines {"qid": id of a problem, "model": id of an expert, "p": chance}.
 //
-// What an expert costs is its training mean, as in the public code; its mean on the training problems that are predicted
+// What an expert costs is its training mean, where the public code has a mean of the answers alone and counts the tokens of the question
+// at hand; its mean on the training problems that are predicted
 // to be about as easy (see bucketDollars); or predicted from the text, which imported predictions do not have.
 type forc struct {
 	Strategy  string        `yaml:"strategy" oneof:"threshold performance cost greedy"`

@@ -19,7 +19,8 @@ import (
 
 // knn expects of the experts on a question what they did on the training problems most like it (RouterBench, Hu et
 // al. 2024): means of pass rate and dollars over the k nearest by the cosine of hashed n-grams, each weighted by its
-// cosine, with the overall means added at weight Prior. It picks argmax_m p(m) - mu*usd(m), and mu is its knob.
+// cosine, with the overall means added at weight Prior. It picks argmax_m p(m) - mu*usd(m), and mu is its knob. RouterBench takes plain
+// means over a number of neighbours that is given, of embeddings by a language model, and weighs them against prices of tokens.
 //
 // With Guard it asks the cheapest expert that its neighbours do not prove worse than a dearer one, by that many standard errors of the mean
 // difference, and the number of standard errors is its knob: a router that pays more only where it has evidence.

@@ -37,9 +37,7 @@ func (m mixture) Fit(_ context.Context, train routing.TrainSet, work routing.Wor
 	for m := range points {
 		points[m] = metrics.Point{Cost: c.USD[m], Quality: acc[m]}
 	}
-	for _, p := range metrics.UpperHull(points) {
-		c.Hull = append(c.Hull, slices.Index(points, p))
-	}
+	c.Hull = metrics.Vertices(points)
 	return predict.Keep(train.Experts, work, c, coin.router)
 }
 

@@ -17,7 +17,7 @@ import (
 // By outcome it picks, for every problem and run, the expert whose answer in that run is right and cost least, and the
 // cheapest answer of all where none is right (RouterBench's oracle, Hu et al. 2024): with one sample a problem and expert
 // it is inflated by luck. By kappa it picks m_best of equation 1 from the pass rates over the evaluation runs of a problem,
-// the strongest expert where none passes tau: what the paper's targets would give with no error of estimation.
+// the dearest expert where none passes tau: what the paper's targets would give with no error of estimation.
 type oracle struct {
 	By string `yaml:"by" oneof:"outcome kappa"`
 

@@ -26,16 +26,16 @@ import (
 //   - pair: the cheapest and the strongest; the others are never asked, nor learned from. The default, and what the
 //     paper's numbers for it look like. Who the strongest is says Strongest, by the rule of targets.strongest; of a pool whose
 //     cheapest is the strongest it is the dearest. The strongest is asked where its chance to win is at least the knob.
-//   - ladder: from the strongest down, the first that beats the next cheaper with at least that chance; else the cheapest.
-//   - argmax: the largest s(m,x) - knob*C(m), C the training mean dollars over those of the strongest.
+//   - ladder: from the dearest down, the first that beats the next cheaper with at least that chance; else the cheapest.
+//   - argmax: the largest s(m,x) - knob*C(m), C the training mean dollars over those of the dearest.
 //
-// The knob is set on the training problems, never on test problems: so that the strongest answers Share of them, or by
-// routing.Match. Share has no default in RouteLLM, where users say it.
+// The knob is set on the training problems, never on test problems: so that the strongest (of ladder and argmax the dearest) answers Share of
+// them, or by routing.Match. Share has no default in RouteLLM, where users say it.
 //
-// The public code embeds texts with a language model; this reads logistic's features, plus one that is always 1 in
+// The public code embeds texts with a language model; this reads logistic's features in fewer buckets, plus one that is always 1 in
 // place of the mean that such embeddings have. Its Gaussian noise on embeddings, which acts on a preference through
-// the one number s(a,x) - s(b,x), is drawn as that number: the expected loss is the same. The number of dimensions
-// is smaller and the rate larger, because there are fewer preferences.
+// the one number s(a,x) - s(b,x), is drawn as that number: the expected loss is the same. Dimensions (32 of 128) and
+// epochs (30 of 100) are fewer and the rate is larger (0.003, not 0.0003), because there are fewer preferences.
 //
 // RouteLLM's other routers, a fine-tuned encoder and a language model that grades, are trained elsewhere: Scores names a
 // file of what they say, JSON lines {"qid": id of a problem, "p": chance that the strongest wins against the cheapest}.
@@ -300,8 +300,8 @@ func (r *routeLLM) highestKnob(s predict.Scores, strongest int) float64 {
 	}
 }
 
-// shareKnob is the quantile of highest that leaves a share of it, to the nearest question, at or above the knob;
-// nothing is above never. A share that no knob reaches gives 0, the dearest setting.
+// shareKnob is the quantile of highest that leaves a share of it, to the nearest question, at or above the knob, and more where questions
+// tie there; nothing is above never. A share that no knob reaches gives 0, the dearest setting.
 func shareKnob(highest []float64, share, never float64) float64 {
 	sorted := slices.Clone(highest)
 	slices.Sort(sorted)
