@@ -48,7 +48,7 @@ type forc struct {
 	Threshold float64       `yaml:"threshold" in:"[0,1]"`
 	AllWrong  string        `yaml:"all_wrong" oneof:"biggest cheapest"`
 	Multiple  string        `yaml:"multiple" oneof:"cheapest biggest"`
-	Share     float64       `yaml:"share" in:"(0,1]"`                       // strategies cost and greedy: budget as a share of the strongest expert's mean dollars
+	Share     float64       `yaml:"share" in:"(0,1]"`                       // strategies cost and greedy: budget as a share of the dearest expert's mean dollars
 	Cost      string        `yaml:"cost" oneof:"mean per_bucket predicted"` // dollars of a question
 	L2        []float64     `yaml:"l2" in:"(0,1000000000]"`                 // penalties to choose from, as in logistic
 	Features  spec.Features `yaml:"features"`

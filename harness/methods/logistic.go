@@ -18,7 +18,7 @@ import (
 // logistic regression of the pass rate and one ridge regression of the logarithm of the dollars, on the text. It
 // picks argmax_m p(m) - mu*usd(m), and mu is its knob.
 //
-// The penalties are chosen by every fit, from its training problems alone: those with the smallest fifth of
+// The penalties are chosen by every fit, from its training problems alone: of at most learn.SearchRows of them those with the smallest fifth of
 // seed.Hash("99|<id>") are held out, the penalty with the least log loss (squared error for dollars) on them, summed
 // over the experts, wins, and all problems are fitted with it. See learn.FitLogits.
 //

@@ -90,7 +90,7 @@ func list() []kind {
 		{name: "logistic", says: "logistic regression of success and of cost on the text", section: underRouters, marker: 4, knob: true, rates: true, build: newLogistic},
 		{name: "knn", says: "what experts did on the nearest training problems", section: underRouters, marker: 5, also: []mark{{"knn-guard", 26}}, knob: true, rates: true, build: newKNN},
 		{name: "bag", says: "a bag of embeddings, trained to predict success", section: underRouters, marker: 12, seeded: true, knob: true, rates: true, chosen: bagChosen, build: newBag},
-		{name: "difficulty", says: "a threshold on a predicted difficulty", section: underRouters, marker: 9, knob: true, rates: true, chosen: difficultyChosen, build: newDifficulty},
+		{name: "difficulty", says: "pass rates from one predicted difficulty", section: underRouters, marker: 9, knob: true, rates: true, chosen: difficultyChosen, build: newDifficulty},
 		{name: "cluster", says: "the best expert for each cluster of texts", section: underRouters, marker: 6, seeded: true, knob: true, build: newCluster},
 		{name: "forc", says: "FORC: predicted success, under a budget", section: underRouters, marker: 8, also: []mark{{"forc-matched", 15}, {"forc-cost", 16}}, knob: true, rates: true, build: newFORC},
 		{name: "routellm", says: "RouteLLM: a preference between a cheap and a dear expert", section: underRouters, marker: 7, also: []mark{{"routellm-11", 17}, {"routellm-ties", 27}}, seeded: true, knob: true, build: newRouteLLM},

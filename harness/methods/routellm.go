@@ -47,7 +47,7 @@ type routeLLM struct {
 	Share     float64       `yaml:"share,omitempty" in:"[0,1]"`                 // of training problems that go to the strongest, of a row that is not matched
 	Strongest string        `yaml:"strongest,omitempty" oneof:"price accuracy"` // default: targets.strongest of the spec
 	Dims      int           `yaml:"dims" in:"[1,65536]"`                        // of P_m
-	Epochs    int           `yaml:"epochs" in:"[1,10000]"`                      // the weights of the epoch with the best accuracy on a held-out twentieth are kept; the source watches that accuracy and keeps the last
+	Epochs    int           `yaml:"epochs" in:"[1,10000]"`                      // the weights of the epoch with the best accuracy on a held-out twentieth are kept, of equal ones the last; the source watches that accuracy and keeps the last
 	Batch     int           `yaml:"batch" in:"[1,1000000]"`
 	LR        float64       `yaml:"lr" in:"(0,100]"` // of Adam
 	Decay     float64       `yaml:"weight_decay,omitempty" in:"[0,1000]"`
