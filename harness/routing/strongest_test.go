@@ -20,6 +20,9 @@ func TestTheStrongestIsTheDearestOrTheMostAccurate(t *testing.T) {
 	if got := Strongest([]Example{{Kappa: []float64{0.5, 1, 1}}}, 3, "accuracy"); got != 1 {
 		t.Errorf("of equals expert %d, want the cheaper one", got)
 	}
+	if got := Strongest([]Example{{Kappa: []float64{0.3, 0.1}}, {Kappa: []float64{0.3, 0.2}}, {Kappa: []float64{0, 0.3}}}, 2, "accuracy"); got != 0 { // 0.1 + 0.2 + 0.3 is above 0.6 by rounding
+		t.Errorf("of equals to rounding expert %d, want the cheaper one", got)
+	}
 }
 
 // With the middle of three as the strongest it is who is taken where nobody is reliable, and right by decree in Stage II.

@@ -8,7 +8,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// slack lets a pass rate such as 0.6+0.2 count as 0.8.
+// slack lets a pass rate such as 0.6+0.2 count as 0.8, and sums of pass rates that differ by rounding as equal.
 const slack = 1e-9
 
 // Costs returns C(m) of equation 1 for experts in order: the output price in USD per million tokens
@@ -40,7 +40,7 @@ func Strongest(examples []Example, experts int, rule string) int {
 		for _, e := range examples {
 			sum += e.Kappa[m]
 		}
-		if sum > top {
+		if sum > top+slack {
 			best, top = m, sum
 		}
 	}
