@@ -49,8 +49,10 @@ func whole(path string, r io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("%s: cannot be read: %w", path, err)
 	case len(data) > mostBytes:
 		return nil, fmt.Errorf("%s: more than %d bytes; divide it", path, mostBytes)
-	case len(bytes.TrimSpace(data)) == 0:
+	case len(bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))) == 0:
 		return nil, fmt.Errorf("%s: the file is empty", path)
+	case bytes.HasPrefix(data, []byte("\x1f\x8b")):
+		return nil, fmt.Errorf("%s: it is compressed by gzip; let its name end in .gz", path)
 	case len(data) > 1 && (data[0] == 0 || data[1] == 0 || bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff"))):
 		return nil, fmt.Errorf("%s: it is UTF-16; convert it to UTF-8", path)
 	}
@@ -68,8 +70,14 @@ func stem(path string) string {
 	return path
 }
 
-// checkLines refuses lines that end in carriage returns alone, which would be read as one line.
+// checkLines refuses what is no text, and lines that end in carriage returns alone, which would be read as one line.
 func checkLines(name string, data []byte) error {
+	switch {
+	case bytes.HasPrefix(data, []byte("PK\x03\x04")):
+		return fmt.Errorf("%s: it is a zip archive, as a workbook is; export it as text, and import that", name)
+	case bytes.HasPrefix(data, []byte("PAR1")):
+		return fmt.Errorf("%s: it is Parquet; write it as lines of JSON, and import these", name)
+	}
 	data = bytes.TrimSpace(data)
 	if at := bytes.IndexAny(data, "\r\n"); at >= 0 && bytes.TrimLeft(data[at:], "\r")[0] != '\n' {
 		return fmt.Errorf("%s: its lines end in carriage returns alone; end them in line feeds", name)

@@ -26,7 +26,7 @@ func Formats() []Format {
 		{"reasoning-gym", "results of reasoning-gym-eval, one file per data set and model", nil, fileByFile(gymRows)},
 		{"omnisbench", "results.json of OmnisBench", nil, omnisRows},
 		{"csv", "one line per answer, below a line of column names", tableKeys, fileByFile(csvRows)},
-		{"jsonl", "one JSON object per answer", tableKeys, fileByFile(jsonRows)},
+		{"jsonl", "one JSON object per answer", tableKeys, jsonRows},
 	}
 }
 

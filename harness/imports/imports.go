@@ -78,14 +78,18 @@ func (f Format) Read(ctx context.Context, files []File, o Options) (*Log, error)
 		return nil, fmt.Errorf("the log has %s, and none of their questions is in %s: the first one is to %s, and %s begins with %s", counted(c.unnamed, "answer"), o.Problems.file, c.unknown, o.Problems.file, o.Problems.first())
 	}
 	if len(c.log.Questions) == 0 {
-		where := files[0].Name
-		if n := len(files) - 1; n > 0 {
-			where += fmt.Sprintf(" and %d more", n)
-		}
-		return nil, fmt.Errorf("no answer in %s", where)
+		return nil, fmt.Errorf("no answer in %s", those(files))
 	}
 	c.log.sort()
 	return c.log, nil
+}
+
+// those names files, of which there may be many.
+func those(files []File) string {
+	if n := len(files) - 1; n > 0 {
+		return fmt.Sprintf("%s and %d more", files[0].Name, n)
+	}
+	return files[0].Name
 }
 
 // collector makes a log of rows.
@@ -120,14 +124,16 @@ func (c *collector) add(r Row) error {
 	switch {
 	case r.Model == "":
 		return wrong("which model answered is not said; name it with --model")
+	case strings.TrimSpace(r.Problem) == "" && c.o.Keys["problem"] != "":
+		return wrong("the question has no text where it is to be read from, %q; name where it is with --key problem=KEY, or give the questions with --problems", c.o.Keys["problem"])
 	case strings.TrimSpace(r.Problem) == "":
 		named := ""
-		if c.log.columns && c.o.Keys["problem"] == "" {
+		if c.log.columns {
 			named = "name its column with --key problem=COLUMN, or "
 		}
 		return wrong("the question has no text; %sgive the questions with --problems", named)
 	case !utf8.ValidString(r.Problem):
-		return wrong("the question is not UTF-8")
+		return wrong("the question is not UTF-8; convert the file")
 	}
 	switch strings.ToLower(r.Finish) {
 	case "max_tokens", "max_output_tokens", "model_length": // as Anthropic and Google, and inspect_ai, say it

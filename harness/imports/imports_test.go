@@ -211,7 +211,7 @@ func TestFormatsAreRead(t *testing.T) {
 			`all-ID "a" [] [] | m | true 1/2 `}, nil},
 		"limits of other services": {"csv", Options{}, []File{file("a.csv", "problem,model,correct,prompt_tokens,output_tokens,finish\na,m,1,1,2,max_tokens\nb,m,1,1,2,MAX_TOKENS\nc,m,1,1,2,end_turn\n")}, []string{
 			`all-ID "a" [] [] | m | false 1/2 length`, `all-ID "b" [] [] | m | false 1/2 length`, `all-ID "c" [] [] | m | true 1/2 end_turn`}, nil},
-		"a model that its file names": {"jsonl", Options{Keys: map[string]string{"problem": "q.text", "model": "nobody"}}, []File{file("logs/gpt-4.1.jsonl.gz", objects)}, []string{
+		"a model that its file names": {"jsonl", Options{Keys: map[string]string{"problem": "q.text"}}, []File{file("logs/gpt-4.1.jsonl.gz", strings.Replace(objects, `"model"`, `"asked"`, 1))}, []string{
 			`all-ID "What is 1 + 1?" ["A"] [2 3] | gpt-4.1 | false 1/2 `}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -253,7 +253,8 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"a zip of other things":   {"inspect", Options{}, zipped(t, zip.Deflate, "a", "b"), "f: no log of inspect_ai: its header names no model"},
 		"a sample without id":     {"inspect", Options{}, strings.TrimSuffix(header, "}") + `, "samples": [{"input": "?"}]}`, "f: sample 1: the sample has no id"},
 		"no samples":              {"inspect", Options{}, header, "no answer in f"},
-		"a response alone":        {"openai", Options{}, results, `f:1: 0 requests "2" to this response; name the one file that has it too`},
+		"a response alone":        {"openai", Options{}, results, `f:1: no request "2" to this response is there; name the file that has it, too`},
+		"a request alone":         {"openai", Options{}, requests, "f: there are requests and no response to them; name the files that have these, too"},
 		"two requests of a name":  {"openai", Options{}, requests + strings.ReplaceAll(requests, "1 + 1", "1 + 3"), `f:3: the request "1" to "small" is at f:1 already, and differs`},
 		"requests on lines":       {"openai", Options{}, strings.Repeat("{\"model\": \"m\", \"messages\": [{\"role\": \"user\", \"content\": \"a\"}], \"response\": {}}\n", 2), `f:1: neither a request with its response, {"request": ..., "response": ...}, nor a line of a batch`},
 		"responses of others":     {"openai", Options{}, strings.Repeat(`{"request": {"model": "m", "messages": []}, "response": {"content": [{"text": "3"}]}}`+"\n", 2), "none of 2 responses has choices, as those of chat completions have"},
@@ -287,6 +288,15 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"a cell of no tokens":     {"csv", Options{CharsPerToken: 4, Model: "m"}, "problem,correct,output_tokens\na,1,\n", "f:2: neither the output tokens nor the text of the response is there; name a column of either with --key output_tokens=COLUMN or --key response=COLUMN, or leave the line out"},
 		"no prompt tokens":        {"csv", Options{Model: "m"}, "problem,correct,output_tokens\na,1,5\n", "f:2: the input tokens are not said; name their column with --key prompt_tokens=COLUMN, or --chars-per-token 4 counts the characters of the question in their place"},
 		"other problems":          {"csv", Options{Model: "m", Problems: asked}, "query_id,problem,correct\nx,What is it?,1\ny,And that?,1\n", `the log has 2 answers, and none of their questions is in problems.jsonl: the first one is to id "x", "What is it?", and problems.jsonl begins with id "a", "What is 1 + 1?"`},
+		"a workbook":              {"csv", Options{}, "PK\x03\x04\x14", "f: it is a zip archive, as a workbook is; export it as text, and import that"},
+		"Parquet":                 {"jsonl", Options{}, "PAR1\x15", "f: it is Parquet; write it as lines of JSON, and import these"},
+		"objects for a table":     {"csv", Options{}, objects, "f: it holds JSON; import it as jsonl"},
+		"half a quotation":        {"csv", Options{}, "problem,correct,prompt_tokens,output_tokens\na,1,1,1\n\"b,1,1,1\nc,1,1,1\n", "f:3: the quotation marks of this line do not pair: put a cell that holds any in quotation marks, and write each of its own twice"},
+		"a mark within":           {"csv", Options{}, "problem,correct\na \"b\" c,1\n", "f:2: the quotation marks of this line do not pair"},
+		"a mark in a name":        {"csv", Options{}, "prob\"lem,correct\na,1\n", "f:1: the quotation marks of this line do not pair"},
+		"a path that none has":    {"jsonl", Options{Keys: map[string]string{"problem": "q.text", "usd": "bill.dollars"}, CorrectFrom: 0.5}, objects, `f: usd is to be read from "bill.dollars", and no line has that`},
+		"a text that none has":    {"jsonl", Options{Keys: map[string]string{"problem": "question"}, CorrectFrom: 0.5}, objects, `f:1: the question has no text where it is to be read from, "question"; name where it is with --key problem=KEY, or give the questions with --problems`},
+		"another encoding":        {"csv", Options{Model: "m"}, "problem,correct,prompt_tokens,output_tokens\n\xe9,1,1,1\n", "f:2: the question is not UTF-8; convert the file"},
 		"a column twice":          {"csv", Options{}, "a,a\n", `f: the column "a" is there twice`},
 		"a short line":            {"csv", Options{}, "problem,correct\n1\n", "f:2: the line has 1 column and that of the names has 2"},
 		"a long line":             {"csv", Options{}, "problem,correct\n\"a\n\",2,3\n", "f:2: the line has 3 columns and that of the names has 2"},
@@ -308,7 +318,7 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"a model that is null":    {"jsonl", Options{}, `{"problem": "a", "model": null, "correct": 1, "prompt_tokens": 1, "output_tokens": 1}`, "f:1: which model answered is not said; name it with --model"},
 		"a line without model":    {"jsonl", Options{Keys: map[string]string{"problem": "q.text"}, CorrectFrom: 0.5}, objects + strings.Replace(objects, `"model"`, `"asked"`, 1), "f:2: which model answered is not said here and is at f:1; say it on every line, or on none with --model"},
 		"models from here on":     {"jsonl", Options{Keys: map[string]string{"problem": "q.text"}, CorrectFrom: 0.5}, strings.Replace(objects, `"model"`, `"asked"`, 1) + objects, "f:2: which model answered is said here and is not at f:1; say it on every line, or on none with --model"},
-		"dollars that are none":   {"csv", Options{}, "problem,usd,correct\na,-1,1\n", `f:2: usd is "-1"; want dollars`},
+		"dollars that are none":   {"csv", Options{}, "problem,usd,correct\na,-1,1\n", `f:2: usd is "-1"; want a number of dollars`},
 		"a question that changes": {"csv", Options{Model: "m"}, "query_id,problem,correct,prompt_tokens,output_tokens\nq,a,1,1,1\nq,b,1,1,1\n", `f:3: question "all-q" reads otherwise than at f:2`},
 		"a gold that changes":     {"csv", Options{Model: "m"}, "problem,gold,correct,prompt_tokens,output_tokens\na,1,1,1,1\na,2,1,1,1\n", `has the gold ["2"] here and ["1"] at f:2`},
 		"a list on a line":        {"jsonl", Options{}, "[]\n", "f:1: not a JSON object"},
@@ -403,6 +413,23 @@ func TestUTF16IsNamed(t *testing.T) {
 		}
 		if _, err := Open(path).Data(); err == nil || err.Error() != path+": it is UTF-16; convert it to UTF-8" {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A file that holds nothing, or what its name does not say, is named as such and not read as a text of nonsense.
+func TestFilesWithoutATextAreNamed(t *testing.T) {
+	for text, want := range map[string]string{
+		" \n":                    "the file is empty",
+		"\ufeff\n":               "the file is empty",
+		"\x1f\x8b\x08\x00\r\x01": "it is compressed by gzip; let its name end in .gz",
+	} {
+		path := filepath.Join(t.TempDir(), "a.csv")
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path).Data(); err == nil || err.Error() != path+": "+want {
+			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
 }

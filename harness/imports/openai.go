@@ -164,13 +164,19 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 	if answered == 0 && failed > 0 {
 		return nil, fmt.Errorf("none of %s has choices, as those of chat completions have: they are failures, or of another protocol", counted(failed, "response"))
 	}
+	if answered == 0 && len(requests) > 0 {
+		return nil, fmt.Errorf("%s: there are requests and no response to them; name the files that have these, too", those(files))
+	}
 	for _, t := range responses {
 		of := requests[t.id]
 		if len(of) > 1 { // a service says which snapshot of a model it was
 			of = slices.DeleteFunc(slices.Clone(of), func(a asking) bool { return !strings.HasPrefix(t.response.Model, a.request.Model) })
 		}
-		if len(of) != 1 {
-			return nil, fmt.Errorf("%s: %s %q to this response; name the one file that has it too", t.at, counted(len(of), "request"), t.id)
+		switch {
+		case len(of) == 0:
+			return nil, fmt.Errorf("%s: no request %q to this response is there; name the file that has it, too", t.at, t.id)
+		case len(of) > 1:
+			return nil, fmt.Errorf("%s: %s %q may be that of this response; name only the file of one", t.at, counted(len(of), "request"), t.id)
 		}
 		if err := answer(t, of[0].request); err != nil {
 			return nil, err

@@ -31,10 +31,14 @@ func csvRows(f File, data []byte, o Options, add func(Row) error) error {
 	if err := checkLines(f.Name, data); err != nil {
 		return err
 	}
-	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff"))))
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if bytes.HasPrefix(data, []byte("{")) || bytes.HasPrefix(data, []byte("[")) {
+		return fmt.Errorf("%s: it holds JSON; import it as jsonl", f.Name)
+	}
+	r := csv.NewReader(bytes.NewReader(data))
 	names, err := r.Read()
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.Name, err)
+		return unpaired(f.Name, err)
 	}
 	if len(names) == 1 {
 		for sign, called := range map[string]string{";": "semicolons", "\t": "tabs"} {
@@ -68,7 +72,7 @@ func csvRows(f File, data []byte, o Options, add func(Row) error) error {
 			return nil
 		}
 		if err != nil && !errors.Is(err, csv.ErrFieldCount) {
-			return fmt.Errorf("%s: %w", f.Name, err)
+			return unpaired(f.Name, err)
 		}
 		n, _ := r.FieldPos(0)
 		at := fmt.Sprintf("%s:%d", f.Name, n)
@@ -99,6 +103,15 @@ func csvRows(f File, data []byte, o Options, add func(Row) error) error {
 			return err
 		}
 	}
+}
+
+// unpaired says what is wrong with a line of CSV, which is always its quotation marks.
+func unpaired(file string, err error) error {
+	var wrong *csv.ParseError
+	if !errors.As(err, &wrong) {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	return fmt.Errorf("%s:%d: the quotation marks of this line do not pair: put a cell that holds any in quotation marks, and write each of its own twice", file, wrong.StartLine)
 }
 
 // anyModel stands for the name of a model in the names of columns that each model has.
@@ -148,7 +161,20 @@ func answered(model string, keys map[string]string, cell func(key string) (strin
 // valueNaN is what Python writes for a number that is none.
 var valueNaN = regexp.MustCompile(`[:,\[]\s*NaN\s*[,}\]]`)
 
-func jsonRows(f File, data []byte, o Options, add func(Row) error) error {
+func jsonRows(files []File, o Options, add func(Row) error) ([]string, error) {
+	found := map[string]bool{} // the keys whose path some line has
+	left, err := fileByFile(func(f File, data []byte, o Options, add func(Row) error) error {
+		return jsonLines(f, data, o, found, add)
+	})(files, o, add)
+	for _, key := range slices.Sorted(maps.Keys(o.Keys)) {
+		if err == nil && !found[key] {
+			err = fmt.Errorf("%s: %s is to be read from %q, and no line has that", those(files), key, o.Keys[key])
+		}
+	}
+	return left, err
+}
+
+func jsonLines(f File, data []byte, o Options, found map[string]bool, add func(Row) error) error {
 	first, named := "", false // where the first line is, and whether it says which model answered
 	return eachLine(f.Name, data, func(at string, line []byte) error {
 		if !gjson.ValidBytes(line) || line[0] != '{' {
@@ -159,6 +185,9 @@ func jsonRows(f File, data []byte, o Options, add func(Row) error) error {
 				return errors.New("not a JSON object but a list of them: write each on a line, as jq -c '.[]' does")
 			}
 			return errors.New("not a JSON object")
+		}
+		for key, path := range o.Keys {
+			found[key] = found[key] || gjson.GetBytes(line, path).Exists()
 		}
 		for _, key := range []string{"problem", "response", "model"} {
 			if err := textual(line, key, cmp.Or(o.Keys[key], key)); err != nil {
@@ -241,7 +270,7 @@ func tableRow(file, at string, o Options, add func(Row) error, get func(key stri
 	if v, ok := value("usd"); ok {
 		n, err := strconv.ParseFloat(v, 64)
 		if err != nil || n < 0 || math.IsInf(n, 0) || math.IsNaN(n) {
-			return fmt.Errorf("%s: usd is %q; want dollars", at, v)
+			return fmt.Errorf("%s: usd is %q; want a number of dollars", at, v)
 		}
 		r.USD = n
 	}
