@@ -244,7 +244,8 @@ func Write(folder string, files []File) error {
 		case err != nil:
 			return err
 		case !bytes.Equal(there, f.Data):
-			return fmt.Errorf("%w: %s is there already and is not overwritten; use it with 'entrorouter run', or name another folder", spec.ErrUsage, path)
+			at, is, would := differ(there, f.Data)
+			return fmt.Errorf("%w: %s is there already and is not overwritten: its line %d is %.100q and would be %.100q; change it there and go on with 'entrorouter run', or name another folder", spec.ErrUsage, path, at, is, would)
 		}
 	}
 	for _, f := range files {
@@ -253,4 +254,13 @@ func Write(folder string, files []File) error {
 		}
 	}
 	return nil
+}
+
+// differ finds the first line that two texts do not have in common.
+func differ(a, b []byte) (at int, inA, inB string) {
+	x, y := strings.Split(string(a), "\n"), strings.Split(string(b), "\n")
+	for at < len(x) && at < len(y) && x[at] == y[at] {
+		at++
+	}
+	return at + 1, append(x, "")[at], append(y, "")[at]
 }

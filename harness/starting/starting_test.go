@@ -271,8 +271,9 @@ func TestNothingIsOverwritten(t *testing.T) {
 	}
 	write(t, filepath.Join(folder, "b.yaml"), "mine")
 	err := Write(folder, []File{{"c.yaml", []byte("c")}, {"b.yaml", []byte("b")}})
-	if !errors.Is(err, spec.ErrUsage) || !strings.Contains(err.Error(), filepath.Join(folder, "b.yaml")) {
-		t.Errorf("%v", err)
+	want := fmt.Sprintf(`%v: %s is there already and is not overwritten: its line 1 is "mine" and would be "b"; change it there and go on with 'entrorouter run', or name another folder`, spec.ErrUsage, filepath.Join(folder, "b.yaml"))
+	if !errors.Is(err, spec.ErrUsage) || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
 	}
 	if got, _ := os.ReadFile(filepath.Join(folder, "b.yaml")); string(got) != "mine" {
 		t.Errorf("b.yaml is %q", got)
@@ -303,7 +304,7 @@ func TestServersAreAskedOnOnAnotherDay(t *testing.T) {
 	if err := errors.Join(try(day, 0.1), try(day.AddDate(0, 0, 1), 0.1)); err != nil {
 		t.Error(err)
 	}
-	if err := try(day.AddDate(0, 0, 1), 0.2); !errors.Is(err, spec.ErrUsage) {
+	if err := try(day.AddDate(0, 0, 1), 0.2); !errors.Is(err, spec.ErrUsage) || !strings.Contains(err.Error(), `line 6 is "  small: {in: 0.1, out: 1}" and would be "  small: {in: 0.2, out: 1}"; `) {
 		t.Errorf("another price: %v", err)
 	}
 }
