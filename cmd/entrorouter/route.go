@@ -29,8 +29,9 @@ func routeCommand() *cli.Command {
 		ArgsUsage: "SPEC [FILE]",
 		Description: "FILE holds one JSON object per line, {\"id\": ..., \"problem\": ...}, or is the queries.jsonl of logs. Without FILE, or if it is -,\n" +
 			"standard input is read. A row that knows benchmarks and no texts also needs the \"benchmark\" of each problem.\n" +
-			"Prints one JSON line per problem: the expert, the probabilities, and the expected dollars. A language model's lines also have the\n" +
-			"tokens that it read and wrote, and the milliseconds of the whole call divided by the problems; means go to standard error.\n\n" +
+			"Prints one JSON line per problem: the expert by its id and by the name of its model, the probabilities, and the expected\n" +
+			"dollars. A language model's lines also have the tokens that it read and wrote, and the milliseconds of the whole call divided\n" +
+			"by the problems; means go to standard error.\n\n" +
 			"With --server an exported model is asked instead of the stored one, one problem after another. Tokens are then the server's\n" +
 			"count; if the model writes before it chooses, they are those of the problem, of what it wrote, and of the letter.\n\n" +
 			"A row with a policy behind a server plays each problem out, and prints its answer and what its calls cost. With --dir it\n" +

@@ -38,11 +38,14 @@ func initCommand() *cli.Command {
 		Name:      "init",
 		Usage:     "write pool, prices and spec for a folder of logs",
 		ArgsUsage: "FOLDER",
-		Description: "FOLDER has the questions in " + starting.Queries + " and the graded answers of models in " + starting.Outcomes + ", as\n" +
-			"'go doc ./harness/recording.Table' describes them. Pool, prices and spec are written beside them, with every knob explained, and\n" +
-			"with names, checksums and sizes. Prices that no --price gives are left to be filled in, in the file, or by calling init again\n" +
-			"with --price as long as nobody has changed the file; run refuses the experiment until they are. Any other file that is there\n" +
-			"already is overwritten only with --update, which is for logs that have grown.",
+		Description: "FOLDER has the questions in " + starting.Queries + " and the graded answers of models in " + starting.Outcomes + ", one JSON object per line:\n\n" +
+			"   {\"query_id\": \"q1\", \"benchmark\": \"sums\", \"problem\": \"What is 4 times 6?\", \"gold\": \"24\", \"prompt_tokens\": 15}\n" +
+			"   {\"query_id\": \"q1\", \"model\": \"small\", \"correct\": 1, \"output_tokens\": 228}\n\n" +
+			"'go doc ./harness/recording.Table', in a clone of the code, has the keys that may be added. 'entrorouter import' makes both files\n" +
+			"from other logs. Pool, prices and spec are written beside them, with every knob explained, and with names, checksums and sizes.\n" +
+			"Prices that no --price gives are left to be filled in, in the file, or by calling init again with --price as long as nobody has\n" +
+			"changed the file; run refuses the experiment until they are. Any other file that is there already is overwritten only with\n" +
+			"--update, which is for logs that have grown.",
 		Flags: []cli.Flag{priceFlag(), nameFlag(),
 			&cli.BoolFlag{Name: "update", Usage: "write pool, prices and spec anew, over those of earlier logs, with the prices that these have"}},
 		Action: func(c *cli.Context) error {

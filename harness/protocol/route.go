@@ -23,6 +23,7 @@ type Routed struct {
 	ID     string             `json:"id"`
 	Run    int                `json:"run,omitempty"`
 	Expert string             `json:"expert"`           // whose answer stands: the likeliest where the row flips a coin; "self": the router's own
+	Model  string             `json:"model,omitempty"`  // name that its server knows it by, which is that of the outcomes; empty: the router's own answer
 	Calls  []string           `json:"calls,omitempty"`  // experts asked on the way, by routers that may ask several
 	Prob   map[string]float64 `json:"prob"`             // of every expert, sums to 1, to less where the router may answer itself
 	Answer string             `json:"answer,omitempty"` // of a router that has talked to the experts
@@ -356,7 +357,7 @@ func inWords(x *spec.Experiment, pool []routing.Expert, usd []float64, q routing
 		chosen = slices.Index(d.Prob, slices.Max(d.Prob))
 	}
 	if chosen != routing.Self {
-		out.Expert = pool[chosen].ID
+		out.Expert, out.Model = pool[chosen].ID, pool[chosen].Model
 	}
 	for _, c := range d.Calls {
 		out.Calls = append(out.Calls, pool[c.Expert].ID)

@@ -168,7 +168,7 @@ func measured(ctx context.Context, folder, name string, o Origin, now time.Time)
 	}{{Queries, &r.Queries}, {Outcomes, &r.Outcomes}} {
 		_, sum, err := lines.Sum(folder, f.name)
 		if errors.Is(err, fs.ErrNotExist) {
-			return experiment{}, fmt.Errorf("%w: %s: no such file; a folder of recorded outcomes has %s and %s, as 'go doc ./harness/recording.Table' describes them", spec.ErrUsage, filepath.Join(folder, f.name), Queries, Outcomes)
+			return experiment{}, fmt.Errorf("%w: %s: no such file; a folder of recorded outcomes has %s and %s, as 'entrorouter init --help' describes them; 'entrorouter import' makes both from other logs", spec.ErrUsage, filepath.Join(folder, f.name), Queries, Outcomes)
 		} else if err != nil {
 			return experiment{}, fmt.Errorf("%w: %w", spec.ErrUsage, err)
 		}

@@ -162,9 +162,13 @@ func Name(name, folder string) (string, error) {
 // fetched is the name of what a data folder records.
 const fetched = "fetched"
 
-// identify gives experts ids: what follows the last slash of the model, or all of it where that is another's, and what tells
+// identify gives experts ids: what follows the last slash of the model, or all of it where another model ends alike, and what tells
 // candidates of one model apart.
 func identify(experts []Expert) {
+	end := func(x Expert) string { return x.Model[strings.LastIndex(x.Model, "/")+1:] }
+	ambiguous := func(x Expert) bool {
+		return slices.ContainsFunc(experts, func(o Expert) bool { return o.Model != x.Model && end(o) == end(x) })
+	}
 	taken := map[string]bool{}
 	for i := range experts {
 		x := &experts[i]
@@ -174,8 +178,8 @@ func identify(experts []Expert) {
 			}
 			return cmp.Or(spec.Plain(id), "model")
 		}
-		x.ID = plain(x.Model[strings.LastIndex(x.Model, "/")+1:])
-		if taken[x.ID] {
+		x.ID = plain(end(*x))
+		if taken[x.ID] || ambiguous(*x) {
 			x.ID = plain(x.Model)
 		}
 		for n, id := 2, x.ID; taken[x.ID]; n++ {

@@ -230,7 +230,7 @@ func TestIdsAreOnesOwn(t *testing.T) {
 	for _, x := range experts {
 		got = append(got, x.ID)
 	}
-	if want := []string{"small", "b-small", "model", "b-small-2", "small-0.5", "model-2", "千问-大"}; !slices.Equal(got, want) {
+	if want := []string{"a-small", "b-small", "model", "b-small-2", "b-small-0.5", "model-2", "千问-大"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
