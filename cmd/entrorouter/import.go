@@ -5,6 +5,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -110,11 +111,24 @@ func importAction(c *cli.Context) error {
 	n := log.Count(o.Keep)
 	fmt.Fprintf(c.App.Writer, "read: questions %d, benchmarks %d, models %d, answers %d; graded by the verifier %d, as published %d, unknown and therefore wrong %d\n%s",
 		len(log.Questions), n.Benchmarks, len(log.Models), n.Answers, n.Verified, n.Published, n.Unknown, imports.Report(findings, log.Left))
+	if known := inferred(priced); len(known) > 0 { // a bill in cents shows here
+		fmt.Fprintf(c.App.Writer, "prices inferred from what was billed, dollars per million tokens read and written: %s\n", strings.Join(known, " "))
+	}
 	b, err := log.Write(c.Context, dir, name, starting.Origin{Source: source, Licence: c.String("licence"), Prices: priced}, findings, time.Now())
 	if err != nil {
 		return err
 	}
 	return begun(c, dir, name, b)
+}
+
+// inferred lists the prices that nobody gave, as --price takes them.
+func inferred(priced map[string]starting.Price) (all []string) {
+	for _, model := range slices.Sorted(maps.Keys(priced)) {
+		if p := priced[model]; p.Inferred {
+			all = append(all, fmt.Sprintf("%s=%g,%g", model, p.In, p.Out))
+		}
+	}
+	return all
 }
 
 // importOptions reads what flags say of a log.
