@@ -26,8 +26,23 @@ func Layer(dir string, under fs.FS) (fs.FS, error) {
 }
 
 // Find turns the name of a spec, as typed, into what Load takes. A path to a YAML file (it ends in .yaml or has a
-// separator) is read with the files of its folder laid over builtin; anything else is a name in builtin.
+// separator) is read with the files of its folder laid over builtin; anything else is a name in builtin. A folder, and a file of another
+// kind, is an error that says what to name.
 func Find(arg string, builtin fs.FS) (fsys fs.FS, name string, err error) {
+	there := func(path string) bool {
+		_, err := os.Stat(path)
+		return err == nil
+	}
+	if info, err := os.Stat(arg); err == nil && !strings.HasSuffix(arg, ".yaml") && !there(arg+".yaml") && !slices.Contains(Names(builtin), arg) {
+		own := filepath.Join(arg, filepath.Base(arg)+".yaml") // as init calls it
+		switch {
+		case !info.IsDir():
+			return nil, "", fmt.Errorf("%s does not end in .yaml; name the YAML file of a spec, or a built-in experiment", arg)
+		case there(own):
+			return nil, "", fmt.Errorf("%s is a folder; name the spec in it, %s", arg, own)
+		}
+		return nil, "", fmt.Errorf("%s is a folder; name a YAML file in it, or a built-in experiment", arg)
+	}
 	if !strings.HasSuffix(arg, ".yaml") && !strings.ContainsAny(arg, `/`+string(filepath.Separator)) {
 		return builtin, arg, nil
 	}

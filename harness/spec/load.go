@@ -53,7 +53,14 @@ func (l *loader) experiment(file string, changes Changes) (ok bool) {
 		return false
 	}
 	root := l.spec.parse(data)
-	if root == nil || !l.lay(l.spec, root, file) {
+	if root == nil {
+		return false
+	}
+	if other := noSpec(root); other != "" {
+		l.spec.fault(root.Line, "", "%s", other)
+		return false
+	}
+	if !l.lay(l.spec, root, file) {
 		return false
 	}
 	l.change(changes)
@@ -76,6 +83,21 @@ func (l *loader) experiment(file string, changes Changes) (ok bool) {
 		e.Title += fmt.Sprintf(" (changed: %s)", strings.Join(strings.Fields(strings.Join(changes.Flags(), " ")), " "))
 	}
 	return true
+}
+
+// noSpec says of the root of a file that it is one that specs name; empty: it is not.
+func noSpec(root *yaml.Node) string {
+	has := func(key string) bool {
+		return slices.ContainsFunc(root.Content, func(n *yaml.Node) bool { return n.Value == key })
+	}
+	switch {
+	case root.Kind != yaml.MappingNode || has("base") || has("protocol") || has("methods"):
+	case has("kind") && has("experts"):
+		return "this is a pool and no spec; name the spec that has it among its pools"
+	case has("basis") && has("models"):
+		return "this is a price list and no spec; name the spec whose prices it has"
+	}
+	return ""
 }
 
 // lay lays the content of a file over its base, which is read first. under are the files that are being laid: this one,

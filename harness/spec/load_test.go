@@ -568,8 +568,48 @@ func TestANameIsBuiltInAndAPathIsAFile(t *testing.T) {
 			t.Errorf("%s: got %v", arg, err)
 		}
 	}
+	folder := filepath.Join(t.TempDir(), "logs")
+	for name, text := range map[string]string{"logs.yaml": "name: logs", "queries.jsonl": "{}", "empty/note": ""} {
+		if err := errors.Join(os.MkdirAll(filepath.Join(folder, filepath.Dir(name)), 0o755), os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for arg, want := range map[string]string{
+		folder:                                 folder + " is a folder; name the spec in it, " + filepath.Join(folder, "logs.yaml"),
+		folder + "/":                           folder + "/ is a folder; name the spec in it, " + filepath.Join(folder, "logs.yaml"),
+		filepath.Join(folder, "empty"):         filepath.Join(folder, "empty") + " is a folder; name a YAML file in it, or a built-in experiment",
+		filepath.Join(folder, "queries.jsonl"): filepath.Join(folder, "queries.jsonl") + " does not end in .yaml; name the YAML file of a spec, or a built-in experiment",
+	} {
+		if _, _, err := spec.Find(arg, builtin); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", arg, err, want)
+		}
+	}
+	if err := os.WriteFile(folder+"/empty.yaml", nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, name, err := spec.Find(filepath.Join(folder, "empty"), builtin); err != nil || name != "empty.yaml" {
+		t.Errorf("a spec beside a folder of its name: %q, %v", name, err)
+	}
+	t.Chdir(filepath.Dir(folder))
+	if _, _, err := spec.Find("logs", builtin); err == nil || err.Error() != "logs is a folder; name the spec in it, "+filepath.Join("logs", "logs.yaml") {
+		t.Errorf("a folder here: %v", err)
+	}
 	if _, err := spec.Layer(filepath.Join(t.TempDir(), "gone"), builtin); err == nil {
 		t.Error("a folder that is not there is no layer")
+	}
+}
+
+// A file that a spec names is no spec, which one sentence says in the place of every key that it lacks.
+func TestAPoolIsNoSpec(t *testing.T) {
+	for name, want := range map[string]string{
+		"pools/toy.yaml":   "spec.yaml:1: this is a pool and no spec; name the spec that has it among its pools",
+		"prices/list.yaml": "spec.yaml:1: this is a price list and no spec; name the spec whose prices it has",
+	} {
+		files := sound()
+		files["spec.yaml"] = files[name]
+		if _, err := spec.Load(files, "spec", known, spec.Changes{}); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", name, err, want)
+		}
 	}
 }
 
