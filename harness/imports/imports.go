@@ -124,6 +124,8 @@ func (c *collector) add(r Row) error {
 	switch {
 	case r.Model == "":
 		return wrong("which model answered is not said; name it with --model")
+	case !spec.Printable(r.Model):
+		return wrong("the name of the model, %q, holds a character that does not print; take it out, or name the model with --model", r.Model)
 	case strings.TrimSpace(r.Problem) == "" && c.o.Keys["problem"] != "":
 		return wrong("the question has no text where it is to be read from, %q; name where it is with --key problem=KEY, or give the questions with --problems", c.o.Keys["problem"])
 	case strings.TrimSpace(r.Problem) == "":

@@ -336,6 +336,11 @@ func unprintable(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) || r >= 0xfffe && r <= 0xffff
 }
 
+// Printable says whether a text is a line that a spec may hold, as the name of a model has to be.
+func Printable(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r == '\n' || r == '\t' || unprintable(r) })
+}
+
 // accept checks an assigned value against the tags of its knob.
 func (d *decoder) accept(k knob, v reflect.Value, n *yaml.Node, path string) {
 	switch {

@@ -48,7 +48,7 @@ func (s *several[T]) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, &one)
 }
 
-// checkLines says which line of a file is not UTF-8, has a value of another type or a model without a name.
+// checkLines says which line of a file is not UTF-8, has a value of another type or a model without a name that prints.
 func checkLines[Line question | outcome](ctx context.Context, folder string, f spec.File) error {
 	_, err := lines.Read(ctx, folder, f, func(text []byte) error {
 		if !utf8.Valid(text) {
@@ -59,8 +59,13 @@ func checkLines[Line question | outcome](ctx context.Context, folder string, f s
 		if err := json.Unmarshal(text, &l); errors.As(err, &wrong) { // what is no JSON at all, package recording says
 			return lines.Worded(err)
 		}
-		if o, ok := any(l).(outcome); ok && o.Model != nil && strings.TrimSpace(*o.Model) == "" {
+		o, ok := any(l).(outcome)
+		switch {
+		case !ok || o.Model == nil:
+		case strings.TrimSpace(*o.Model) == "":
 			return errors.New("model is empty")
+		case !spec.Printable(*o.Model):
+			return fmt.Errorf("model %q holds a character that does not print; take it out", *o.Model)
 		}
 		return nil
 	})

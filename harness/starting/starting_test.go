@@ -119,6 +119,7 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 		"another encoding":        {question, answer + "\n" + strings.Replace(answer, "x", "caf\xe9", 1), "outcomes.jsonl:2: not UTF-8; convert the file"},
 		"a text of another":       {"\n" + strings.Replace(question, "1 + 1", "caf\xe9", 1), answer, "queries.jsonl:2: not UTF-8; convert the file"},
 		"a model without a name":  {question, strings.Replace(answer, "x", " ", 1), "outcomes.jsonl:1: model is empty"},
+		"a model of orders":       {question, strings.Replace(answer, "x", `\u001b[31mx`, 1), `outcomes.jsonl:1: model "\x1b[31mx" holds a character that does not print; take it out`},
 		"half a token":            {question, answer + "\n" + strings.Replace(answer, "5", "5.5", 1), "outcomes.jsonl:2: output_tokens is 5.5; want a whole number of at most 18 digits"},
 		"half a token of several": {question, strings.Replace(answer, "5", "[5, 1e99]", 1), "outcomes.jsonl:1: output_tokens is 1e99; want a whole number of at most 18 digits"},
 		"a token in words":        {strings.Replace(question, "5", `"five"`, 1), answer, "queries.jsonl:1: prompt_tokens is of type string"},
