@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -99,8 +100,12 @@ func suffice(questions []recording.Query) error {
 		}
 	}
 	if learned < fewestLearned {
-		return fmt.Errorf("too few questions have answers of all models that are compared, %d: routers are scored on a fifth of each benchmark and learn from the others, which are %d at the least and must be %d; %d different questions of one benchmark will do",
-			len(questions), learned, fewestLearned, (fewestLearned*folds+folds-2)/(folds-1))
+		few := strconv.Itoa(len(questions))
+		if n := len(first); n < len(questions) {
+			few += fmt.Sprintf(" (different texts: %d)", n)
+		}
+		return fmt.Errorf("too few questions have answers of all models that are compared, %s: routers are scored on a fifth of each benchmark and learn from the others, which are %d at the least and must be %d; %d different questions of one benchmark will do",
+			few, learned, fewestLearned, (fewestLearned*folds+folds-2)/(folds-1))
 	}
 	return nil
 }

@@ -144,16 +144,17 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 func TestQuestionsSuffice(t *testing.T) {
 	for name, c := range map[string]struct {
 		benchmarks, problems string // a letter a question
+		few                  string // how many they are said to be; empty: enough
 		learned              int
-		few                  bool
 	}{
-		"one question too few":     {"aaaaaa", "123456", 4, true},
-		"enough":                   {"aaaaaaa", "1234567", 5, false},
-		"of two benchmarks":        {"aaaabbb", "1234567", 5, false},
-		"a benchmark each":         {"abcdefg", "1234567", 0, true},
-		"twice each":               {"aaaaaaaa", "11223344", 6, false},
-		"asked again elsewhere":    {"aaaabbbb", "12341111", 3, true},
-		"two that are often there": {"aaaaaaaaaa", "1111122222", 5, false},
+		"one question too few":     {"aaaaaa", "123456", "6", 4},
+		"enough":                   {"aaaaaaa", "1234567", "", 5},
+		"of two benchmarks":        {"aaaabbb", "1234567", "", 5},
+		"a benchmark each":         {"abcdefg", "1234567", "7", 0},
+		"twice each":               {"aaaaaaaa", "11223344", "", 6},
+		"asked again elsewhere":    {"aaaabbbb", "12341111", "8 (different texts: 4)", 3},
+		"two that are often there": {"aaaaaaaaaa", "1111122222", "", 5},
+		"one that is always there": {"aaaaaaaaaa", "1111111111", "10 (different texts: 1)", 0},
 	} {
 		folder := t.TempDir()
 		var queries, outcomes strings.Builder
@@ -166,8 +167,8 @@ func TestQuestionsSuffice(t *testing.T) {
 		write(t, filepath.Join(folder, Queries), queries.String())
 		write(t, filepath.Join(folder, Outcomes), outcomes.String())
 		_, err := Recorded(t.Context(), folder, "mine", Origin{}, day)
-		want := fmt.Sprintf("%v: %s: too few questions have answers of all models that are compared, %d: routers are scored on a fifth of each benchmark and learn from the others, which are %d at the least and must be 5; 7 different questions of one benchmark will do", spec.ErrUsage, folder, len(c.benchmarks), c.learned)
-		if c.few && (!errors.Is(err, spec.ErrUsage) || err.Error() != want) || !c.few && err != nil {
+		want := fmt.Sprintf("%v: %s: too few questions have answers of all models that are compared, %s: routers are scored on a fifth of each benchmark and learn from the others, which are %d at the least and must be 5; 7 different questions of one benchmark will do", spec.ErrUsage, folder, c.few, c.learned)
+		if c.few != "" && (!errors.Is(err, spec.ErrUsage) || err.Error() != want) || c.few == "" && err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
