@@ -282,7 +282,7 @@ func (h *HTTP) ask(ctx context.Context, e *expert, q question, hears Attempts) (
 				trouble.err = fmt.Errorf("%w (it begins with %q)", trouble.err, line(string(trouble.head[:min(len(trouble.head), 100)]), s.key))
 			}
 			if tries > 1 {
-				trouble.err = fmt.Errorf("%w, and so or otherwise in each of %d tries", trouble.err, tries)
+				trouble.err = fmt.Errorf("%w, and none of %d tries went better", trouble.err, tries)
 			}
 		}
 		return Completion{}, h.failure(e, s, trouble)
@@ -371,6 +371,8 @@ func (h *HTTP) advice(e *expert, t *trouble) string {
 		return fmt.Sprintf("%s holds no key of this server: correct it, or name another variable with key_env", h.o.KeyName)
 	case t.class == Key:
 		return fmt.Sprintf("set %s to a key of this server, or name a variable that holds one with key_env", h.o.KeyName)
+	case (t.class == Unfinished || t.class == Broken) && has("the stream"):
+		return "if the server cannot stream, or something on the way cuts streams, set whole: true of the expert in the pool file"
 	case t.class == Model:
 		return fmt.Sprintf("is %q the name that the server knows the model by, and does url end as its address does?", e.Model)
 	case t.class == Refused && has("max_completion_tokens") && has("unsupported", "not supported", "instead"):

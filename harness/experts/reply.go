@@ -342,11 +342,11 @@ func (r *reply) stream(body io.Reader) *trouble {
 			if r.bytes == 0 {
 				class = Unavailable
 			}
-			return &trouble{class: class, err: fmt.Errorf("the stream broke after %d events (%w)", r.events, err), cause: err}
+			return &trouble{class: class, err: fmt.Errorf("the stream broke (%w; events: %d)", err, r.events), cause: err}
 		case r.events == 0:
 			return &trouble{class: Protocol, err: errors.New("the stream has no event"), head: head(line)}
 		}
-		return &trouble{class: Unfinished, err: fmt.Errorf("the stream ended after %d events without a finish_reason", r.events)}
+		return &trouble{class: Unfinished, err: fmt.Errorf("the stream ended without a finish_reason (events: %d)", r.events)}
 	}
 }
 
