@@ -41,7 +41,7 @@ func initCommand() *cli.Command {
 		Description: "FOLDER has the questions in " + starting.Queries + " and the graded answers of models in " + starting.Outcomes + ", one JSON object per line:\n\n" +
 			"   {\"query_id\": \"q1\", \"benchmark\": \"sums\", \"problem\": \"What is 4 times 6?\", \"gold\": \"24\", \"prompt_tokens\": 15}\n" +
 			"   {\"query_id\": \"q1\", \"model\": \"small\", \"correct\": 1, \"output_tokens\": 228}\n\n" +
-			"'go doc ./harness/recording.Table', in a clone of the code, has the keys that may be added. 'entrorouter import' makes both files\n" +
+			"'go doc ./harness/recording.Table', in a clone of the code, has the keys that may be added. The command import makes both files\n" +
 			"from other logs. Pool, prices and spec are written beside them, with every knob explained, and with names, checksums and sizes.\n" +
 			"Prices that no --price gives are left to be filled in, in the file, or by calling init again with --price as long as nobody has\n" +
 			"changed the file; run refuses the experiment until they are. Any other file that is there already is overwritten only with\n" +
