@@ -117,10 +117,12 @@ func (l *Log) Lines() (queries, outcomes []byte, err error) {
 	return q.Bytes(), o.Bytes(), nil
 }
 
-// Vacant says whether a folder may be written: it must be empty or not there yet.
+// Vacant says whether a folder may be written: it must be empty or not there yet, and none that the process is in.
 func Vacant(dir string) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return fmt.Errorf("%w: %s is a file; name a folder that is empty or not there yet", spec.ErrUsage, dir)
+	} else if here, wrong := os.Stat("."); err == nil && wrong == nil && os.SameFile(info, here) {
+		return fmt.Errorf("%w: %s is the folder that you are in, which would be replaced; name another", spec.ErrUsage, dir)
 	}
 	held, err := os.ReadDir(dir)
 	if err == nil && len(held) > 0 {
