@@ -59,6 +59,14 @@ func whole(path string, r io.Reader) ([]byte, error) {
 	return data, nil
 }
 
+// those names files, of which there may be many.
+func those(files []File) string {
+	if n := len(files) - 1; n > 0 {
+		return fmt.Sprintf("%s and %d more", files[0].Name, n)
+	}
+	return files[0].Name
+}
+
 // stem is a path without what its ending says of its format.
 func stem(path string) string {
 	path = strings.TrimSuffix(path, ".gz")

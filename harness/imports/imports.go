@@ -84,14 +84,6 @@ func (f Format) Read(ctx context.Context, files []File, o Options) (*Log, error)
 	return c.log, nil
 }
 
-// those names files, of which there may be many.
-func those(files []File) string {
-	if n := len(files) - 1; n > 0 {
-		return fmt.Sprintf("%s and %d more", files[0].Name, n)
-	}
-	return files[0].Name
-}
-
 // collector makes a log of rows.
 type collector struct {
 	ctx        context.Context

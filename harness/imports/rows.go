@@ -163,15 +163,21 @@ var valueNaN = regexp.MustCompile(`[:,\[]\s*NaN\s*[,}\]]`)
 
 func jsonRows(files []File, o Options, add func(Row) error) ([]string, error) {
 	found := map[string]bool{} // the keys whose path some line has
-	left, err := fileByFile(func(f File, data []byte, o Options, add func(Row) error) error {
-		return jsonLines(f, data, o, found, add)
-	})(files, o, add)
-	for _, key := range slices.Sorted(maps.Keys(o.Keys)) {
-		if err == nil && !found[key] {
-			err = fmt.Errorf("%s: %s is to be read from %q, and no line has that", those(files), key, o.Keys[key])
+	for _, f := range files {
+		data, err := f.Data()
+		if err == nil {
+			err = jsonLines(f, data, o, found, add)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	return left, err
+	for _, key := range slices.Sorted(maps.Keys(o.Keys)) {
+		if !found[key] {
+			return nil, fmt.Errorf("%s: %s is to be read from %q, and no line has that", those(files), key, o.Keys[key])
+		}
+	}
+	return nil, nil
 }
 
 func jsonLines(f File, data []byte, o Options, found map[string]bool, add func(Row) error) error {

@@ -33,7 +33,8 @@ func Find(arg string, builtin fs.FS) (fsys fs.FS, name string, err error) {
 		_, err := os.Stat(path)
 		return err == nil
 	}
-	if info, err := os.Stat(arg); err == nil && !strings.HasSuffix(arg, ".yaml") && !there(arg+".yaml") && !slices.Contains(Names(builtin), arg) {
+	_, unknown := fs.Stat(builtin, arg+".yaml")
+	if info, err := os.Stat(arg); err == nil && unknown != nil && !strings.HasSuffix(arg, ".yaml") && !there(arg+".yaml") {
 		own := filepath.Join(arg, filepath.Base(arg)+".yaml") // as init calls it
 		switch {
 		case !info.IsDir():
