@@ -92,7 +92,7 @@ func (f *forc) traits() Traits {
 	case "threshold":
 		t.Limit = "the cheapest expert above a predicted pass rate"
 	case "cost":
-		t.Limit = "a share of the strongest expert's dollars"
+		t.Limit = "a share of the dearest expert's dollars"
 	}
 	return t
 }

@@ -31,7 +31,7 @@ func TestNotesSayWhichRowsHaveALimitAndWhichWereChosenBefore(t *testing.T) {
 	}
 	result := &Run{Spec: r, Measurements: &metrics.Set{}}
 	folds := func() string { return said(t, "folds notes", result.inPool(r.Pools[0], metrics.BothStrata)) }
-	if got, want := folds(), "At its own operating point a row with a knob may spend any amount: compare their curves instead. Limited there: Nearest neighbours, guarded (the cheapest expert that neighbours do not prove worse by 1.64 standard errors); RouteLLM (the strongest expert answers a share of the training questions); RouteLLM, ties to the cheaper (the strongest expert answers a share of the training questions); RouteLLM, SW ranking (the strongest expert answers a share of the training questions); FORC (the cheapest expert above a predicted pass rate); FORC, cost strategy (a share of the strongest expert's dollars)."; !strings.Contains(got, want) {
+	if got, want := folds(), "At its own operating point a row with a knob may spend any amount: compare their curves instead. Limited there: Nearest neighbours, guarded (the cheapest expert that neighbours do not prove worse by 1.64 standard errors); RouteLLM (the strongest expert answers a share of the training questions); RouteLLM, ties to the cheaper (the strongest expert answers a share of the training questions); RouteLLM, SW ranking (the strongest expert answers a share of the training questions); FORC (the cheapest expert above a predicted pass rate); FORC, cost strategy (a share of the dearest expert's dollars)."; !strings.Contains(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	result.Measurements.Measurements = append(result.Measurements.Measurements, metrics.Measurement{Name: "Route",
