@@ -55,12 +55,7 @@ func (e *experiment) newFit(row spec.Method, s uint64) (*fit, error) {
 	if simulated != nil {
 		p.Routers(simulated...)
 	}
-	if _, taught := methods.TeacherOf(method); taught {
-		p.Spec("teacher.model", "teacher.revision", "teacher.temperature", "teacher.top_p", "teacher.max_tokens", "teacher.attempts")
-	}
-	if by := methods.WrittenBy(method, &e.Spec.Experiment); by != "" {
-		p.Code("written_by", by)
-	}
+	e.taught(p, method)
 	var inputs []steps.Input
 	if e.sftProfile != nil {
 		inputs = append(inputs, e.sftProfile.As("profile/sft"))
@@ -100,6 +95,16 @@ func (e *experiment) newFit(row spec.Method, s uint64) (*fit, error) {
 		}
 	}
 	return f, nil
+}
+
+// taught adds who teaches a row and who writes for it.
+func (c *fitting) taught(p *steps.Params, method routing.Method) {
+	if _, taught := methods.TeacherOf(method); taught {
+		p.Spec("teacher.model", "teacher.revision", "teacher.temperature", "teacher.top_p", "teacher.max_tokens", "teacher.attempts")
+	}
+	if by := methods.WrittenBy(method, &c.Spec.Experiment); by != "" {
+		p.Code("written_by", by)
+	}
 }
 
 // lessons are what a teacher is asked for at most: two rationales a problem of Stage I, each as often as the spec allows. Rows share them.

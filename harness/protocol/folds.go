@@ -37,6 +37,9 @@ const (
 	recordingVersion    = 1
 )
 
+// defaultSeed is that of base.yaml.
+const defaultSeed = 1
+
 // recorded is one recorded pool under cross-validation.
 type recorded struct {
 	fitting
@@ -256,6 +259,10 @@ func (c *recorded) labelled(row spec.Method, method routing.Method) *steps.Param
 	}
 	p.Spec("folds.probe")
 	p.Seeds(c.Spec.Experiment.Evaluate.Seeds[0])
+	c.taught(p, method)
+	if len(methods.Endpoints(method)) > 0 && c.Spec.Experiment.Seed != defaultSeed { // the seed of what is asked; of the default stored recipes say nothing
+		p.Spec("seed")
+	}
 	return p
 }
 

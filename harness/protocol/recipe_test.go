@@ -223,3 +223,49 @@ outputs: [{kind: table}]
 		t.Errorf("at other prices (-in a store of its own +beside those):\n%s", d)
 	}
 }
+
+// Rows of recorded pools that ask models, to decide or to learn, follow from the experiment's seed, and those with a teacher from who that is.
+func TestWhoIsAskedIsInTheRecipesOfRecordedRows(t *testing.T) {
+	dir, _ := toy.Folder(t, ", k: 2", `
+policy: {kind: lm, model: {arch: qwen3, hidden: 8, inner: 8, layers: 1, heads: 1, kv_heads: 1, head_dim: 8}, tune: full, rationale: cot, writes: {tokens: 24}, max_tokens: 1024, compute: float32}
+teacher: {model: brain, url: "http://nobody.example/v1", temperature: 1, top_p: 1, max_tokens: 100, attempts: 2}
+methods:
+  - {name: llmrouter, params: {model: brain, url: "http://nobody.example/v1"}}
+  - {name: sft}
+  - {name: logistic}
+outputs: [{kind: table}]
+`)
+	path, o := filepath.Join(dir, "constants.yaml"), steps.Options{Out: filepath.Join(dir, "none"), Data: dir, Look: true}
+	rows := func(change func(*spec.Experiment)) map[string]store.Key {
+		r := toy.Load(t, path)
+		change(&r.Experiment)
+		keys := map[string]store.Key{}
+		for _, s := range open(t, r, o).Steps {
+			if s.Row != nil {
+				keys[s.Row.RowID()] = s.Recipe.Key()
+			}
+		}
+		return keys
+	}
+	before := rows(func(*spec.Experiment) {})
+	for name, c := range map[string]struct {
+		change func(*spec.Experiment)
+		moved  []string
+	}{
+		"the seed":              {func(x *spec.Experiment) { x.Seed++ }, []string{"llmrouter", "sft"}},
+		"the teacher":           {func(x *spec.Experiment) { x.Teacher.Model = "other" }, []string{"sft"}},
+		"how often it is asked": {func(x *spec.Experiment) { x.Teacher.Attempts++ }, []string{"sft"}},
+		"where it is":           {func(x *spec.Experiment) { x.Teacher.URL = "http://elsewhere.example/v1" }, nil},
+	} {
+		var moved []string
+		for row, key := range rows(c.change) {
+			if key != before[row] {
+				moved = append(moved, row)
+			}
+		}
+		slices.Sort(moved)
+		if d := cmp.Diff(c.moved, moved); d != "" {
+			t.Errorf("%s: rows with another recipe (-want +got):\n%s", name, d)
+		}
+	}
+}
