@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -108,12 +109,11 @@ func TestFailuresThatPassAreRetried(t *testing.T) {
 
 // llama.cpp promises to keep a connection open and closes it after an answer. A request that meets this was not tried.
 func TestAConnectionThatWasNotKeptTakesNoTry(t *testing.T) {
-	used := map[string]bool{} // connections; requests come one at a time
+	var used sync.Map // connections
 	once := func(w http.ResponseWriter, r *http.Request) {
-		if used[r.RemoteAddr] {
+		if _, again := used.LoadOrStore(r.RemoteAddr, true); again {
 			panic(http.ErrAbortHandler) // closes the connection without a byte
 		}
-		used[r.RemoteAddr] = true
 		say(http.StatusOK, answer)(w, r)
 	}
 	h, asked := scripted(t, HTTPOptions{Tries: 1}, once)
