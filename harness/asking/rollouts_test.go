@@ -620,3 +620,18 @@ func TestNobodyIsAskedWhereNoPromptHasRoom(t *testing.T) {
 		t.Errorf("%d answers", n)
 	}
 }
+
+// A model that its server does not know is a mistake in the pool, also where another one answered meanwhile.
+func TestAWrongModelIsNotSaidToGoOn(t *testing.T) {
+	a := &asker{before: func(_ context.Context, n int) int {
+		if n > 3 {
+			return http.StatusNotFound
+		}
+		return 0
+	}}
+	e := asking(t, a, t.TempDir(), 1)
+	_, err := e.Ask(t.Context(), one, Block{Split: routing.Train, Problems: sevens(40), Runs: 1, Experts: []routing.Expert{one}})
+	if !errors.Is(err, experts.ErrMisconfigured) || errors.Is(err, steps.ErrIncomplete) {
+		t.Error(err)
+	}
+}

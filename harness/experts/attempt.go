@@ -55,7 +55,7 @@ type Failure struct {
 	Class Class
 	Again bool  // may succeed when asked again later
 	Early bool  // nothing was answered by the expert before, so that it may be to blame and not the request
-	Err   error // one line; wraps ErrUnknownExpert, ErrUnavailable or ErrRefused where one of them is the cause
+	Err   error // one line; wraps ErrUnknownExpert, ErrUnavailable, ErrRefused or ErrKey where one of them is the cause
 }
 
 func (f *Failure) Error() string { return f.Err.Error() }

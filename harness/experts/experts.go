@@ -34,6 +34,8 @@ var (
 	// ErrRefused says that a server turned one request down for what it asks, such as more tokens than its window holds;
 	// it may take others.
 	ErrRefused = errors.New("request refused")
+	// ErrKey says that a server wants another key, or money: what was asked for may be had once it has it.
+	ErrKey = errors.New("key not accepted")
 )
 
 // Request asks for one response.

@@ -60,6 +60,8 @@ func (t *trouble) kind() error {
 		return ErrRefused
 	case Model:
 		return ErrUnknownExpert
+	case Key:
+		return ErrKey
 	case Unavailable, Limited, Broken, Idle, Slow, Unfinished:
 		return ErrUnavailable
 	}
