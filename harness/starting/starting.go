@@ -238,8 +238,10 @@ func sumOf(data []byte) string {
 }
 
 // Write writes files below a folder. A file that is there already is left as it is: if it has other content, it is an error that
-// names it and nothing is written.
+// names all such files and the first line that differs, and nothing is written.
 func Write(folder string, files []File) error {
+	var others []string // files with other content
+	first := ""         // where the first of them differs
 	for _, f := range files {
 		path := filepath.Join(folder, filepath.FromSlash(f.Name))
 		there, err := os.ReadFile(path)
@@ -248,9 +250,14 @@ func Write(folder string, files []File) error {
 		case err != nil:
 			return err
 		case !bytes.Equal(there, f.Data):
-			at, is, would := differ(there, f.Data)
-			return fmt.Errorf("%w: %s is there already and is not overwritten: its line %d is %.100q and would be %.100q; change it there and go on with 'entrorouter run', or name another folder", spec.ErrUsage, path, at, is, would)
+			if others = append(others, path); len(others) == 1 {
+				at, is, would := differ(there, f.Data)
+				first = fmt.Sprintf("its line %d is %.100q and would be %.100q", at, is, would)
+			}
 		}
+	}
+	if others != nil {
+		return fmt.Errorf("%w: %s is there already and is not overwritten: %s; if nobody has edited them, delete %s and call again, or else change them and go on with 'entrorouter run'", spec.ErrUsage, others[0], first, strings.Join(others, " "))
 	}
 	for _, f := range files {
 		if err := store.WriteFile(filepath.Join(folder, filepath.FromSlash(f.Name)), f.Data); err != nil {

@@ -272,8 +272,9 @@ func TestNothingIsOverwritten(t *testing.T) {
 		}
 	}
 	write(t, filepath.Join(folder, "b.yaml"), "mine")
-	err := Write(folder, []File{{"c.yaml", []byte("c")}, {"b.yaml", []byte("b")}})
-	want := fmt.Sprintf(`%v: %s is there already and is not overwritten: its line 1 is "mine" and would be "b"; change it there and go on with 'entrorouter run', or name another folder`, spec.ErrUsage, filepath.Join(folder, "b.yaml"))
+	err := Write(folder, []File{{"c.yaml", []byte("c")}, {"b.yaml", []byte("b")}, {"pools/a.yaml", []byte("a\nb")}})
+	b := filepath.Join(folder, "b.yaml")
+	want := fmt.Sprintf(`%v: %s is there already and is not overwritten: its line 1 is "mine" and would be "b"; if nobody has edited them, delete %s %s and call again, or else change them and go on with 'entrorouter run'`, spec.ErrUsage, b, b, filepath.Join(folder, "pools", "a.yaml"))
 	if !errors.Is(err, spec.ErrUsage) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
