@@ -109,8 +109,9 @@
 // the verdict has a p value: twice the least tail at which the interval, made in the same way with other quantiles, would
 // still decide; it is no less than 0.001, since resamples and seeds are few. Two adjusted values stand beside it: Holm's,
 // within a section on one scale, and Benjamini and Hochberg's, over all orderings and scales, which supposes positive
-// dependence. They change no verdict. Beside them stand the difference that would have been told with 80% power
-// and the number of questions that both rows were scored on.
+// dependence. They change no verdict. Beside them stand the difference that would have been told with 80% power, which is how far the
+// interval goes from the number at a tail of 2.5% and at one of 20% together, on the side where that is more, and the number of
+// questions that both rows were scored on.
 // Rows that are level, single trainings, verdicts at equal cost beside an accuracy and claims have none of it, and are not among
 // the verdicts that are adjusted for. Rows that always ask the strongest, and trade-offs in which neither row leads or both do, have p 1:
 // they might have decided, and leaving them out for what came of them would flatter the others.

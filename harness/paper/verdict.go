@@ -125,9 +125,9 @@ type Row struct {
 // Tested is a verdict among many.
 type Tested struct {
 	P          float64 // the least tail of both sides at which the interval would still decide; at least leastP
-	Holm       float64 // adjusted within the table of the paper, on one scale
+	Holm       float64 // adjusted within a section of the orderings, on one scale
 	FDR        float64 // adjusted over all orderings and scales that are tested
-	Detectable float64 // the difference that would have been told with 80% power, in the metric's unit
+	Detectable float64 // the difference that would have been told with 80% power, in the metric's unit: how far the interval goes at the tails 2.5% and 20% together
 }
 
 // Pools says on how many pools a sentence is true, and where its number lies.
