@@ -23,7 +23,7 @@ type Folds struct {
 }
 
 // NewFolds takes the test fold of each question [P], from 0, and what each expert got and paid on it [M][P],
-// cheapest expert first, strongest last. It panics if the shapes differ.
+// cheapest expert first, dearest last. It panics if the shapes differ.
 func NewFolds(fold []int, quality, cost [][]float64) *Folds {
 	f := &Folds{fold: fold, quality: quality, cost: cost}
 	n := 0
@@ -89,7 +89,7 @@ type foldPath struct {
 	weight       float64
 	experts      []Point // [M]
 	path         Hull
-	weak, strong float64 // mean costs of the cheapest and of the strongest expert
+	weak, strong float64 // mean costs of the cheapest and of the dearest expert
 }
 
 // Under returns the paths of all folds under weights [P], all 1 for the sample itself. The result reads
@@ -223,7 +223,7 @@ func (h *FoldPaths) Curves(knob *KnobCurve) *FoldCurves {
 }
 
 // OfCurve is a number of a curve, dearest setting first, beside the hull of the fixed experts, of whom the cheapest costs weak
-// and the strongest strong: MeanGain, or what GainAt and QualityAt return.
+// and the dearest strong: MeanGain, or what GainAt and QualityAt return.
 type OfCurve func(curve []Point, hull Hull, weak, strong float64) float64
 
 // Average averages a number over the folds, each with its own experts.
@@ -231,7 +231,7 @@ func (c *FoldCurves) Average(of OfCurve) float64 {
 	return c.paths.average(func(k int, fold foldPath) float64 { return of(c.curve[k], fold.path, fold.weak, fold.strong) })
 }
 
-// GainAt returns the hull gain at a budget of share times the strongest expert's cost: the router flips a coin between the
+// GainAt returns the hull gain at a budget of share times the dearest expert's cost: the router flips a coin between the
 // two neighbouring settings that meet the budget, of several such pairs the dearest. If its dearest setting costs less than the budget,
 // the rest is not spent, though the hull has all of it; below the cheapest setting quality falls linearly to 0 at cost 0, as in Hull.At.
 func GainAt(share float64) OfCurve {

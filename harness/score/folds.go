@@ -93,7 +93,7 @@ type foldsRow struct {
 	quality, usd []float64       // [questions]
 	at           []metrics.Point // [fold]
 	accuracy     float64
-	share        float64 // dollars in percent of the strongest expert's
+	share        float64 // dollars in percent of the dearest expert's
 	gain         float64
 	mean         float64             // mean gain of its knob
 	dollars      float64             // of a question
@@ -305,11 +305,11 @@ func (f *Folds) Measure(benchmark string) []metrics.Measurement {
 			subjects = append(subjects, crossed{row: row, versus: versus, contrast: true, held: held{hold(row, versus), hold(versus, row), -1}})
 		}
 	}
-	strong := usd[len(usd)-1]
+	dear := usd[len(usd)-1]
 	count := 1 + slices.Max(partitions[0].Fold)
 	under := func(weights []float64, i int) *foldsUnder {
 		u := &foldsUnder{paths: folds[i].Under(weights)}
-		dearest := metrics.WeightedMean(strong, weights)
+		dearest := metrics.WeightedMean(dear, weights)
 		for _, r := range rows[i] {
 			of := foldsRow{quality: r.quality, usd: r.usd, at: u.paths.Points(r.quality, r.usd), accuracy: metrics.WeightedMean(r.quality, weights),
 				dollars: metrics.WeightedMean(r.usd, weights), tokens: metrics.WeightedMean(r.tokens, weights)}
