@@ -109,8 +109,8 @@ func CPT(points []Point, weak, strong Point, level float64) float64 {
 	return math.NaN()
 }
 
-// QNC is the quality-neutral cost: the least cost, relative to the strongest expert's, at which the sweep is as
-// good as the strongest expert; +Inf if it never is.
+// QNC is the quality-neutral cost: the cost, relative to the strongest expert's, of the cheapest point of the sweep that is as
+// good as the strongest expert, nothing being interpolated; +Inf if none is.
 func QNC(points []Point, strong Point) float64 {
 	least := math.Inf(1)
 	for _, p := range points {
