@@ -203,17 +203,6 @@ func (a *Asker) connect(ctx context.Context, endpoints []experts.Endpoint, o exp
 	return client, nil
 }
 
-// ended is why a run ended before all was asked for. It is incomplete where the same command goes on, once a server has a key or money again.
-func (a *Asker) ended(why error, f *flight) error {
-	switch {
-	case errors.Is(why, cost.ErrSpent):
-		return a.spent(why)
-	case errors.Is(why, experts.ErrMisconfigured) && errors.Is(why, experts.ErrKey) && f.answered.Load():
-		return fmt.Errorf("%w: %w", steps.ErrIncomplete, why)
-	}
-	return why
-}
-
 // spent says that a budget ended a run.
 func (a *Asker) spent(why error) error {
 	usd, tokens := a.plan.Options.Budget.Spent()

@@ -16,6 +16,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/experts"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
+	"github.com/entrorouter/entrorouter/harness/steps"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/verify"
 )
@@ -126,6 +127,17 @@ func (a *Asker) gather(ctx context.Context, what string, queues []queue) error {
 	}
 	synced := a.rollouts.Sync(context.WithoutCancel(ctx))
 	return cmp.Or(a.ended(context.Cause(starting), flight), synced)
+}
+
+// ended is why a run ended before all was asked for. It is incomplete where the same command goes on, once a server has a key or money again.
+func (a *Asker) ended(why error, f *flight) error {
+	switch {
+	case errors.Is(why, cost.ErrSpent):
+		return a.spent(why)
+	case errors.Is(why, experts.ErrMisconfigured) && errors.Is(why, experts.ErrKey) && f.answered.Load():
+		return fmt.Errorf("%w: %w", steps.ErrIncomplete, why)
+	}
+	return why
 }
 
 // grant lets what is in flight finish, if that is worth while, and then cuts it off. It says so if that takes a while.
