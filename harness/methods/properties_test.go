@@ -161,9 +161,9 @@ func TestTextsUnlikeAnyInTraining(t *testing.T) {
 }
 
 // What is asked beside a question decides nothing, of routers that say so, whatever their knob is set to.
-func TestRoutersThatDecideApartDoSo(t *testing.T) {
+func TestRoutersThatDecideIndependentlyDoSo(t *testing.T) {
 	set, qs := routingtest.Planted(60), routingtest.Fresh(40)
-	apart := 0
+	independent := 0
 	everyRouter(t, set, nil, func(t *testing.T, kind string, r routing.Router) {
 		all := []routing.Router{r}
 		if f, ok := r.(routing.Frontier); ok {
@@ -174,10 +174,10 @@ func TestRoutersThatDecideApartDoSo(t *testing.T) {
 			all = append(all, matched)
 		}
 		for _, r := range all {
-			if !routing.Apart(r) {
+			if !routing.Independent(r) {
 				continue
 			}
-			apart++
+			independent++
 			var got []routing.Decision
 			for some := range slices.Chunk(qs, 7) {
 				got = append(got, routingtest.Route(t, r, some)...)
@@ -185,7 +185,7 @@ func TestRoutersThatDecideApartDoSo(t *testing.T) {
 			sameDecisions(t, "a few at a time", got, routingtest.Route(t, r, qs))
 		}
 	})
-	if apart < 20 {
-		t.Errorf("%d routers decide apart", apart)
+	if independent < 20 {
+		t.Errorf("%d routers decide independently", independent)
 	}
 }

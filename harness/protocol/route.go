@@ -326,7 +326,7 @@ func (e *experiment) decide(ctx context.Context, f *fit, router routing.Router, 
 func decided(ctx context.Context, x *spec.Experiment, row spec.Method, pool []routing.Expert, usd []float64, router routing.Router, queries []routing.Query) ([]Routed, error) {
 	reads := methods.RowTraits(row, x).ChoosesByLM()
 	atOnce := len(queries)
-	if routing.Apart(router) && !reads { // a language model reads texts of like length together
+	if routing.Independent(router) && !reads { // a language model reads texts of like length together
 		atOnce = weighedAtOnce
 	}
 	out := make([]Routed, 0, len(queries))

@@ -100,8 +100,8 @@ func Settle(ctx context.Context, f Frontier, examples []Example, usd float64) (s
 // Router returns a router with its knob there.
 func (s Setting) Router(f Frontier) Router { return &matched{f, s} }
 
-// Apart says whether a router decides about a query whatever else is asked: those with a knob do, and those whose knob was set.
-func Apart(r Router) bool {
+// Independent says whether a router decides about a query whatever else is asked: those with a knob do, and those whose knob was set.
+func Independent(r Router) bool {
 	switch r.(type) {
 	case Frontier, *matched:
 		return true

@@ -64,7 +64,7 @@ func (l *loader) checkCollapse() {
 	}
 }
 
-// mostWays is how many ways the calls of an episode can go at most: a snapshot of a policy walks all of them, in about 0.2 microseconds each.
+// mostWays is how many ways the calls of an episode can go at most: every snapshot of every policy walks all of them.
 const mostWays = 2_000_000
 
 // checkWays reports a number of calls that can go in too many ways, each call used or not where there is a chance of either.
@@ -81,7 +81,7 @@ func (l *loader) checkWays(knob string, s CollapseSetting, p *Pool) {
 	for ways(most) > mostWays {
 		most--
 	}
-	l.spec.faultAt(knob, "%d calls among the %d experts of pool %s can go %.2g ways, all of which are walked for every policy and snapshot, for hours or years; want at most %d", s.Horizon, len(p.Experts), p.Name, ways(s.Horizon), most)
+	l.spec.faultAt(knob, "%d calls among the %d experts of pool %s can go %.2g ways, all of which are walked for every policy and snapshot; want at most %d", s.Horizon, len(p.Experts), p.Name, ways(s.Horizon), most)
 }
 
 // checkCollapsePool reports experts without a probability, probabilities without an expert, and trees of calls that nobody waits for.
