@@ -17,6 +17,7 @@ const module = "github.com/entrorouter/entrorouter/"
 // DESIGN.md, "The packages", has the picture.
 var layers = map[string][]string{
 	"cmd/entrorouter": {"*"},
+	"cmd/loc":         {"internal/gofiles"},
 	// Carrying out, explaining, following and checking an experiment: the walk from top to bottom.
 	"harness": {"harness/preflight", "harness/protocol", "harness/asking", "harness/steps", "harness/book", "harness/compare", "harness/explain", "harness/trail", "harness/policy", "harness/routing", "harness/spec", "harness/store", "harness/metrics"},
 	// What a run takes follows from its spec.

@@ -25,6 +25,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/present"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/units"
+	"github.com/entrorouter/entrorouter/internal/gofiles"
 	"github.com/entrorouter/entrorouter/results"
 )
 
@@ -504,13 +505,11 @@ func TestABrokenLinkIsFound(t *testing.T) {
 func TestFilesAndTestsThatTheDocumentsNameAreThere(t *testing.T) {
 	root := filepath.Join("..", "..")
 	var sources bytes.Buffer
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") {
-			return err
+	err := gofiles.Each(os.DirFS(root), func(name string, source []byte) error {
+		if strings.HasSuffix(name, "_test.go") {
+			sources.Write(source)
 		}
-		text, err := os.ReadFile(path)
-		sources.Write(text)
-		return err
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -2,12 +2,12 @@ package main
 
 import (
 	"bytes"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/entrorouter/entrorouter/internal/gofiles"
 )
 
 func TestALineAPromise(t *testing.T) {
@@ -60,15 +60,11 @@ func TestArgumentsCarryNothingOut(t *testing.T) {
 func TestEveryTestOfAPromiseIsThere(t *testing.T) {
 	declared := map[string]bool{}
 	declaration := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
-	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		source, err := os.ReadFile(path)
+	err := gofiles.Each(os.DirFS("../.."), func(_ string, source []byte) error {
 		for _, m := range declaration.FindAllSubmatch(source, -1) {
 			declared[string(m[1])] = true
 		}
-		return err
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)

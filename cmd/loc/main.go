@@ -11,10 +11,12 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/entrorouter/entrorouter/internal/gofiles"
 )
 
 func main() {
@@ -31,38 +33,22 @@ func main() {
 // lines are those of a package, and of its tests.
 type lines struct{ code, tests int }
 
-// report prints a line a package and the total. Folders that the go command passes over are passed over here.
+// report prints a line a package and the total.
 func report(w io.Writer, module fs.FS) error {
 	packages := map[string]*lines{}
 	total := &lines{}
-	err := fs.WalkDir(module, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		if name := d.Name(); d.IsDir() && (name == "testdata" || name != "." && strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
-			return fs.SkipDir
-		}
-		if _, err := fs.Stat(module, filepath.ToSlash(filepath.Join(path, "go.mod"))); d.IsDir() && path != "." && err == nil {
-			return fs.SkipDir // another module
-		}
-		if d.IsDir() || filepath.Ext(path) != ".go" {
-			return nil
-		}
-		source, err := fs.ReadFile(module, path)
-		if err != nil {
-			return err
-		}
+	err := gofiles.Each(module, func(name string, source []byte) error {
 		n, err := count(source)
 		if err != nil {
-			return fmt.Errorf("%s: %w", path, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		of := packages[filepath.Dir(path)]
+		of := packages[path.Dir(name)]
 		if of == nil {
 			of = &lines{}
-			packages[filepath.Dir(path)] = of
+			packages[path.Dir(name)] = of
 		}
 		for _, l := range []*lines{of, total} {
-			if strings.HasSuffix(path, "_test.go") {
+			if strings.HasSuffix(name, "_test.go") {
 				l.tests += n
 			} else {
 				l.code += n

@@ -6,12 +6,14 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/entrorouter/entrorouter/internal/gofiles"
 )
 
 // otherMeanings are words that name a kind of method and something else: word -> files that mean the other thing, or
@@ -29,26 +31,14 @@ var otherMeanings = map[string][]string{
 }
 
 func TestNoOtherPackageNamesAKindOfMethod(t *testing.T) {
-	root := filepath.Join("..", "..")
 	seen := 0
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		name, err := filepath.Rel(root, path)
-		if err != nil {
-			return err
-		}
-		name = filepath.ToSlash(name)
-		if d.IsDir() && (name == "harness/methods" || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && name != ".") {
-			return filepath.SkipDir
-		}
-		if filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+	err := gofiles.Each(os.DirFS("../.."), func(name string, source []byte) error {
+		if strings.HasPrefix(name, "harness/methods/") || strings.HasSuffix(name, "_test.go") {
 			return nil
 		}
 		seen++
 		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(fset, name, source, parser.SkipObjectResolution)
 		if err != nil {
 			return err
 		}
