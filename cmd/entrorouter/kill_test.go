@@ -7,6 +7,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -295,6 +296,30 @@ func TestAClosedPipeLosesNothing(t *testing.T) {
 		t.Errorf("%+v", found)
 	}
 	x.resumed(calm, x.Keys)
+}
+
+// However few files may be open, the command says that it is so, or it ends as ever.
+func TestEveryLimitOfOpenFilesIsSaid(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("no shell")
+	}
+	ended, said := 0, 0
+	for limit := 8; limit <= 17; limit++ { // below 8 Go's own start fails
+		dir := t.TempDir()
+		cmd := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -n %d; exec entrorouter run testdata/tiny.yaml --out "$0/out" --figures "$0/fig" --quiet`, limit), dir)
+		out, err := cmd.CombinedOutput()
+		switch code := cmd.ProcessState.ExitCode(); {
+		case code == exitOK:
+			ended++
+		case code == exitFailed && bytes.Contains(out, []byte("too many open files")):
+			said++
+		default:
+			t.Errorf("with %d files: %v: %s", limit, err, out)
+		}
+	}
+	if ended == 0 || said == 0 {
+		t.Errorf("%d runs ended well and %d said that too many files are open", ended, said)
+	}
 }
 
 // Without room for another open file, with a store that cannot be written or is taken away, the command says so in a line, and goes

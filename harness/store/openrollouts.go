@@ -37,12 +37,8 @@ func openRollouts(ctx context.Context, path string) (_ *Rollouts, err error) {
 	if db.codec, err = newCodec(); err != nil {
 		return nil, err
 	}
-	if db.read, err = connect(path, "query_only(1)"); err != nil {
-		return nil, err
-	}
-	db.read.SetMaxIdleConns(4) // and no limit: loops over one sequence may read another
-	if _, err := identify(ctx, db.read); err != nil {
-		return nil, explainSQL(err) // before anything is changed: the file may be somebody else's
+	if err := belongs(ctx, path); err != nil {
+		return nil, explainSQL(err)
 	}
 	// FULL: a commit is synced. The cache must hold the inner pages of the tables, or inserts read as they write.
 	if write, err = connect(path, "journal_mode(WAL)", "synchronous(FULL)", "cache_size(-16384)",
@@ -53,11 +49,27 @@ func openRollouts(ctx context.Context, path string) (_ *Rollouts, err error) {
 	if err := db.prepare(ctx, write); err != nil {
 		return nil, explainSQL(err)
 	}
+	if db.read, err = connect(path, "query_only(1)"); err != nil {
+		return nil, err
+	}
+	db.read.SetMaxIdleConns(4) // and no limit: loops over one sequence may read another
 	if db.w, err = newWriter(ctx, path, write, db.codec); err != nil {
 		return nil, explainSQL(err)
 	}
 	write = nil // the writer closes it
 	return db, nil
+}
+
+// belongs fails if a file is somebody else's, before anything in it is changed. Its connection is from before the log, and reads past
+// the log later on if that cannot be opened.
+func belongs(ctx context.Context, path string) error {
+	before, err := connect(path, "query_only(1)")
+	if err != nil {
+		return err
+	}
+	defer before.Close()
+	_, err = identify(ctx, before)
+	return err
 }
 
 // ReadRollouts opens the rollouts at path for looking only: neither the file nor a file beside it is made or written, but

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"path/filepath"
 
 	"modernc.org/sqlite"
@@ -50,7 +51,10 @@ func explainSQL(err error) error {
 		return fmt.Errorf("the disk is full; free some space and run again, what was stored before is safe: %w", err)
 	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("another process has been writing for 10 seconds; wait for it and run again: %w", err)
-	case sqlite3.SQLITE_CANTOPEN: // the one limit that the system does not have
+	case sqlite3.SQLITE_CANTOPEN: // SQLite does not say why; the one limit that the system does not have is that of the path
+		if e := mayOpen(4); e != nil {
+			return fmt.Errorf("this process may open no more files, allow more with ulimit -n: %w: %w", e, err)
+		}
 		return fmt.Errorf("file or folder is not writable, or its path is longer than the 500 bytes that SQLite takes; change its permissions or choose another path: %w", err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
 		return fmt.Errorf("file or folder is not writable; change its permissions or choose another path: %w", err)
@@ -62,6 +66,19 @@ func explainSQL(err error) error {
 		return fmt.Errorf("the disk failed or is full; what was stored before is safe: %w", err)
 	}
 	return err
+}
+
+// mayOpen fails if a process may not open as many further files, of which SQLite needs several for a database.
+func mayOpen(files int) error {
+	if files == 0 {
+		return nil
+	}
+	file, err := os.Open(os.DevNull)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return mayOpen(files - 1)
 }
 
 // scan calls do for every row of a query.
