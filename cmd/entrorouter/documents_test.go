@@ -59,8 +59,8 @@ const benchstat = "golang.org/x/perf@v0.0.0-20260908200009-22c9c6c9d4da" // wher
 
 var commandsOfDocuments = []documented{
 	{command: "make clean build", as: `mkdir -p again/bin && cp Makefile again && touch again/bin/old && make -C again clean && test ! -e again/bin && CGO_ENABLED=$(go env CGO_ENABLED) make -C "$ROOT" build BIN="$PWD/again/entrorouter" && again/entrorouter --version`, why: "into another folder", needs: "make", slow: true, prints: `entrorouter version`},
-	{command: "make build", as: `make -C "$ROOT" -n build`, why: "make clean build has built it: what it calls", needs: "make", prints: `go build .*-o bin/entrorouter`},
-	{command: "make build-simd", as: `make -C "$ROOT" -n build-simd`, why: "minutes: what it calls", needs: "make", prints: `GOEXPERIMENT=simd go build .*-o bin/entrorouter-simd`},
+	{command: "make build", as: `make -C "$ROOT" -n build`, why: "make clean build has built it: what it calls", needs: "make", prints: `go build .*-o 'bin/entrorouter`},
+	{command: "make build-simd", as: `make -C "$ROOT" -n build-simd`, why: "minutes: what it calls", needs: "make", prints: `GOEXPERIMENT=simd go build .*-o 'bin/entrorouter-simd`},
 	{command: "go install github.com/entrorouter/entrorouter/cmd/entrorouter@latest", edit: ownModule, as: `GOBIN="$PWD/installed" GOSUMDB=off GOPROXY="file://$PWD/proxy" GOFLAGS="$(go env GOFLAGS) -modcacherw" go install -n github.com/entrorouter/entrorouter/cmd/entrorouter@latest 2>&1 | tail -n 60`, why: "this checkout as a version, not compiled again", prints: `(?s)entrorouter\\tv0\.0\.0-20010101000000-\w{12}\\th1:.*mv .*/installed/entrorouter`},
 	{command: "make verify-paper", as: `make -C "$ROOT" verify-paper BIN="$PWD/bin/entrorouter"` + prebuilt, why: "this program", needs: "make", prints: `(?s)Claims: \d+ hold.*Verdicts on \d+ claims\n.*Llama 3\.1 .*Verdicts on \d+ orderings\n.*Simulated, 24 pools`},
 	{command: "make release", as: `make -C "$ROOT" -n release`, why: "minutes: what it calls", needs: "make", prints: `go build -trimpath -buildvcs=false -ldflags '-s -w `},
@@ -116,7 +116,7 @@ var commandsOfDocuments = []documented{
 	{command: "make race", as: "make race GO=echo", why: "all tests again, half an hour: what it calls", needs: "make", prints: `test -race .*-short \./\.\.\.`},
 	{command: "make kill", as: "make kill GO=echo", why: "some minutes: what it calls", needs: "make", prints: `-run \^TestKilledAtAnyTime\$ \./cmd/entrorouter`},
 
-	{command: "make ensemble", as: `make -C "$ROOT" -n ensemble`, why: "a quarter of an hour: what it calls", needs: "make", prints: `entrorouter ensemble ensemble`},
+	{command: "make ensemble", as: `make -C "$ROOT" -n ensemble`, why: "a quarter of an hour: what it calls", needs: "make", prints: `entrorouter' ensemble ensemble`},
 	{command: "make alpha-curve DATA=DIR", as: `make -C "$ROOT" -n alpha-curve DATA=DIR`, why: "half an hour: what it calls", needs: "make", prints: `run alpha-curve multiround-curve recorded-alpha --data 'DIR' --out build/alpha-curve`},
 	{command: "make bench-reproduce", as: `make -C "$ROOT" -n bench-reproduce`, why: "half an hour: what it calls", needs: "make", prints: `tools/benchreproduce/run\.sh main `},
 	{command: "make bench-reproduce EXPERIMENTS=smoke", as: `make -C "$ROOT" -n bench-reproduce EXPERIMENTS=smoke`, why: "it builds two programs: what it calls", needs: "make", prints: `tools/benchreproduce/run\.sh smoke\n`},
