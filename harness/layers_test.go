@@ -26,7 +26,8 @@ var layers = map[string][]string{
 	"harness/regrade": {"harness/asking", "harness/book", "harness/routing", "harness/spec", "harness/store", "verify"},
 	// What to do for an experiment, and who is asked on the way.
 	"harness/protocol":     {"harness/memory", "harness/stages", "harness/predict", "harness/rounds", "harness/train", "harness/lm", "harness/asking", "harness/steps", "harness/collapse", "harness/score", "harness/book", "harness/methods", "harness/present", "harness/policy", "harness/features", "harness/experts", "harness/recording", "harness/problems", "harness/store", "harness/explain", "harness/routing", "harness/spec", "harness/units", "harness/metrics", "harness/cost", "harness/seed"},
-	"harness/asking":       {"harness/steps", "harness/lines", "harness/experts", "harness/experts/sim", "harness/experts/vllm", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
+	"harness/folder":       {"harness/spec"},
+	"harness/asking":       {"harness/folder", "harness/steps", "harness/lines", "harness/experts", "harness/experts/sim", "harness/experts/vllm", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/seed", "harness/cost", "verify"},
 	"harness/steps":        {"harness/memory", "harness/machine", "harness/book", "harness/explain", "harness/experts/sim", "harness/policy", "harness/features", "harness/problems", "harness/store", "harness/routing", "harness/spec", "harness/metrics", "harness/cost", "verify"},
 	"harness/memory":       {"harness/features", "harness/predict", "harness/stages"},
 	"harness/internal/toy": {"experiments", "harness/methods", "harness/spec"},
@@ -59,12 +60,12 @@ var layers = map[string][]string{
 	"harness/train":   {"harness/table", "harness/policy", "harness/seed", "harness/spec"},
 	"harness/compact": {"harness/features", "harness/policy", "harness/spec"},
 	"harness/policy":  {"harness/safetensors", "harness/seed"},
-	"harness/lm":      {"harness/tokenizer", "harness/policy", "harness/safetensors", "harness/seed", "harness/spec", "harness/cost"},
+	"harness/lm":      {"harness/folder", "harness/tokenizer", "harness/policy", "harness/safetensors", "harness/seed", "harness/spec", "harness/cost"},
 	// A server writes with the weights that are trained here.
 	"harness/generate": {"harness/lm", "harness/policy", "harness/safetensors", "harness/seed"},
 	// A model in another format becomes a Hugging Face folder; nothing is computed with it.
 	"harness/gguf":         {"harness/safetensors"},
-	"harness/gguf/convert": {"harness/gguf", "harness/safetensors", "harness/tokenizer"},
+	"harness/gguf/convert": {"harness/folder", "harness/gguf", "harness/safetensors", "harness/tokenizer"},
 	"harness/programs":     {"harness/methods", "harness/policy", "harness/spec", "harness/stages"},
 	"harness/workload":     {"harness/lm", "harness/policy", "harness/safetensors", "harness/seed", "harness/spec"},
 	"harness/gpucheck":     {"harness/features", "harness/workload", "harness/lm", "harness/safetensors", "harness/compact", "harness/train", "harness/policy", "harness/seed", "harness/spec"},
@@ -104,7 +105,7 @@ var layers = map[string][]string{
 	"harness/fetch/fetchtest":     {"harness/spec", "harness/tokenizer"},
 	"harness/recording/publisher": {"harness/tokenizer"},
 	// Logs become files of a recording, which runs read as anybody's.
-	"harness/imports": {"harness/starting", "harness/lines", "harness/recording/publisher", "harness/recording", "harness/spec", "harness/seed", "harness/cost", "harness/metrics", "verify"},
+	"harness/imports": {"harness/folder", "harness/starting", "harness/lines", "harness/recording/publisher", "harness/recording", "harness/spec", "harness/seed", "harness/cost", "harness/metrics", "verify"},
 	"harness/report":  {"harness/units", "harness/metrics", "harness/routing"},
 	"harness/routing": {"harness/cost", "harness/seed", "harness/spec", "verify"},
 	"harness/spec":    {"harness/cost"},

@@ -41,7 +41,7 @@ func batchCommand() *cli.Command {
 			case len(args) == 2 && args[0] == "import":
 				return usageError{errors.New("batch import takes a SPEC and the files of results")}
 			}
-			return usageError{fmt.Errorf("batch wants 'export SPEC' or 'import SPEC FILE...', got %q", args)}
+			return usageError{errors.New("batch takes export and a SPEC, or import, a SPEC and the files of results")}
 		},
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"gopkg.in/yaml.v3"
 
+	"github.com/entrorouter/entrorouter/harness/folder"
 	"github.com/entrorouter/entrorouter/harness/imports"
 	"github.com/entrorouter/entrorouter/harness/starting"
 )
@@ -73,7 +74,7 @@ func importAction(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := imports.Vacant(dir); err != nil { // before a log is read that may be long
+	if err := folder.Vacant(dir); err != nil { // before a log is read that may be long
 		return err
 	}
 	o, err := importOptions(c, format)

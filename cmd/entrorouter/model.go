@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -21,12 +22,12 @@ func modelCommand() *cli.Command {
 			"and transformers load: config.json, model.safetensors, the tokenizer, the chat template. If anything in the\n" +
 			"file is not understood, an error names it.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "out", Usage: "write the folder `DIR`, which must not be there yet; by default it is the name of the file without .gguf"},
+			&cli.StringFlag{Name: "out", Usage: "write the folder `DIR`, which must be empty or not there yet; by default it is the name of the file without .gguf"},
 			dtypeFlag(),
 		},
 		Action: func(c *cli.Context) error {
 			if c.Args().First() != "import" || c.Args().Len() != 2 {
-				return usageError{fmt.Errorf("model wants 'import FILE.gguf', got %q", strings.Join(c.Args().Slice(), " "))}
+				return usageError{errors.New("model takes import and one FILE.gguf")}
 			}
 			path := c.Args().Get(1)
 			dtype, err := dtypeOf(c)

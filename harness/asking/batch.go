@@ -21,9 +21,9 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/folder"
 	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/seed"
-	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/verify"
 )
@@ -72,16 +72,21 @@ func (a *Asker) Export(ctx context.Context, blocks []Block, dir string, lines in
 	if err != nil {
 		return nil, err
 	}
-	if held, err := os.ReadDir(dir); err == nil && len(held) > 0 {
-		return nil, fmt.Errorf("%w: %s holds %s already; name a folder that is empty or not there yet", spec.ErrUsage, dir, held[0].Name())
-	} else if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
+	err = folder.Make(dir, func(temporary string) error {
+		out, err = a.export(ctx, all, temporary, lines)
+		return err
+	})
+	if errors.Is(err, errComplete) {
+		return nil, nil
 	}
-	temporary := filepath.Join(filepath.Dir(filepath.Clean(dir)), "."+filepath.Base(dir)+".part")
-	if err := os.RemoveAll(temporary); err != nil { // of a process that was killed
-		return nil, err
-	}
-	defer os.RemoveAll(temporary)
+	return out, err
+}
+
+// errComplete says that every answer is there.
+var errComplete = errors.New("nothing is missing")
+
+// export writes the answers of some blocks that are missing into a folder.
+func (a *Asker) export(ctx context.Context, all []*wants, dir string, lines int) (out []Exported, err error) {
 	for _, e := range experts.Endpoints(a.pool.Pool, a.pool.Members()) {
 		x := Exported{Expert: e.ID}
 		var requests []line
@@ -103,7 +108,7 @@ func (a *Asker) Export(ctx context.Context, blocks []Block, dir string, lines in
 		x.Bound = !usual.Measured
 		for shard := range slices.Chunk(requests, lines) {
 			x.Shards++
-			path := filepath.Join(temporary, fmt.Sprintf("%s-%04d.jsonl", e.ID, x.Shards))
+			path := filepath.Join(dir, fmt.Sprintf("%s-%04d.jsonl", e.ID, x.Shards))
 			if err := store.WriteTo(path, func(w io.Writer) error { return writeShard(ctx, w, e, shard) }); err != nil {
 				return nil, err
 			}
@@ -111,12 +116,9 @@ func (a *Asker) Export(ctx context.Context, blocks []Block, dir string, lines in
 		out = append(out, x)
 	}
 	if out == nil {
-		return nil, nil
+		return nil, errComplete
 	}
-	if err := os.Remove(dir); err != nil && !errors.Is(err, os.ErrNotExist) { // empty: a folder is renamed over one on some systems only
-		return nil, err
-	}
-	return out, os.Rename(temporary, dir)
+	return out, nil
 }
 
 // line is a request of a shard.

@@ -6,18 +6,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
 	"maps"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
-	"github.com/entrorouter/entrorouter/harness/spec"
+	"github.com/entrorouter/entrorouter/harness/folder"
 	"github.com/entrorouter/entrorouter/harness/starting"
 )
 
@@ -117,28 +112,9 @@ func (l *Log) Lines() (queries, outcomes []byte, err error) {
 	return q.Bytes(), o.Bytes(), nil
 }
 
-// Vacant says whether a folder may be written: it must be empty or not there yet, and none that the process is in.
-func Vacant(dir string) error {
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return fmt.Errorf("%w: %s is a file; name a folder that is empty or not there yet", spec.ErrUsage, dir)
-	} else if here, wrong := os.Stat("."); err == nil && wrong == nil && os.SameFile(info, here) {
-		return fmt.Errorf("%w: %s is the folder that you are in, which would be replaced; name another", spec.ErrUsage, dir)
-	}
-	held, err := os.ReadDir(dir)
-	if err == nil && len(held) > 0 {
-		return fmt.Errorf("%w: %s holds %s already; name a folder that is empty or not there yet", spec.ErrUsage, dir, held[0].Name())
-	} else if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
 // Write makes a folder of the recording, of an experiment on it and of what the audit says, and returns what starting wrote with
-// all files of the folder. The folder must be Vacant, and is whole or not made.
+// all files of the folder. The folder is made by folder.Make.
 func (l *Log) Write(ctx context.Context, dir, name string, o starting.Origin, findings []Finding, now time.Time) (b starting.Beginning, err error) {
-	if err := Vacant(dir); err != nil {
-		return b, err
-	}
 	queries, outcomes, err := l.Lines()
 	if err != nil {
 		return b, err
@@ -147,25 +123,20 @@ func (l *Log) Write(ctx context.Context, dir, name string, o starting.Origin, fi
 		o.Note = which + " are counted in characters"
 	}
 	o.Folder = dir
-	temporary := filepath.Clean(dir) + ".part"
-	if err := os.RemoveAll(temporary); err != nil { // of a process that was killed
-		return b, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
 	recorded := []starting.File{{Name: starting.Queries, Data: queries}, {Name: starting.Outcomes, Data: outcomes}}
-	if err := starting.Write(temporary, recorded); err != nil {
-		return b, err
-	}
-	if b, err = starting.Recorded(ctx, temporary, name, o, now); err != nil {
-		return b, err
-	}
-	b.Files = append(b.Files, starting.File{Name: "audit.txt", Data: []byte(Report(findings, l.Left))})
-	if err := starting.Write(temporary, b.Files); err != nil {
-		return b, err
-	}
-	b.Files = append(recorded, b.Files...)
-	if err := os.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // empty: a folder is renamed over one on some systems only
-		return b, err
-	}
-	return b, os.Rename(temporary, dir)
+	err = folder.Make(dir, func(temporary string) error {
+		if err := starting.Write(temporary, recorded); err != nil {
+			return err
+		}
+		if b, err = starting.Recorded(ctx, temporary, name, o, now); err != nil {
+			return err
+		}
+		b.Files = append(b.Files, starting.File{Name: "audit.txt", Data: []byte(Report(findings, l.Left))})
+		if err := starting.Write(temporary, b.Files); err != nil {
+			return err
+		}
+		b.Files = append(recorded, b.Files...)
+		return nil
+	})
+	return b, err
 }

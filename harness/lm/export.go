@@ -11,8 +11,10 @@ import (
 
 	"github.com/gomlx/gomlx/core/tensors"
 
+	"github.com/entrorouter/entrorouter/harness/folder"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/safetensors"
+	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/tokenizer"
 )
 
@@ -39,23 +41,33 @@ var ErrNoAdapter = errors.New("no adapter to export")
 // rows of the model's head are replaced; a head that was tied to the embedding is written beside it then. Files that say
 // how texts become tokens are those of the base.
 //
-// Weights go from the model to the file one at a time. The config is written last: a folder half written does not load.
+// Weights go from the model to the file one at a time. The folder is made by folder.Make.
 func (x Export) Write(m *policy.Model, dir string) error {
 	p, ok := m.Policy().(*Policy)
 	if !ok {
 		return fmt.Errorf("export: a policy of kind %s is no language model", m.Policy().Kind())
 	}
-	trained := trainedValues(m)
-	var err error
+	fill := x.model
 	if x.Adapter {
-		err = x.adapter(p, trained, dir)
-	} else {
-		err = x.model(p, trained, dir)
+		fill = x.adapter
 	}
-	if err != nil {
+	return x.write(dir, func(dir string) error { return fill(p, trainedValues(m), dir) })
+}
+
+// write makes a folder with the card beside what fill writes.
+func (x Export) write(dir string, fill func(dir string) error) error {
+	err := folder.Make(dir, func(dir string) error {
+		if x.Card != nil {
+			if err := os.WriteFile(filepath.Join(dir, cardFile), x.Card, 0o666); err != nil {
+				return err
+			}
+		}
+		return fill(dir)
+	})
+	if err != nil && !errors.Is(err, spec.ErrUsage) {
 		return fmt.Errorf("export to %s: %w", dir, err)
 	}
-	return nil
+	return err
 }
 
 // Blank writes adapters as Write does of a policy that nobody has trained: those of its rank, every weight 0, which change nothing.
@@ -64,10 +76,7 @@ func (x Export) Blank(p *Policy, dir string) error {
 	for _, s := range p.decoder.AdapterSizes() {
 		blank[s.Name] = func() ([]float32, error) { return make([]float32, size(s.Dims)), nil }
 	}
-	if err := x.adapter(p, blank, dir); err != nil {
-		return fmt.Errorf("export to %s: %w", dir, err)
-	}
-	return nil
+	return x.write(dir, func(dir string) error { return x.adapter(p, blank, dir) })
 }
 
 // trainedValues returns how the trained weights are read.
@@ -136,18 +145,7 @@ func (x Export) model(p *Policy, trained map[string]func() ([]float32, error), d
 		}
 		return w, nil
 	}
-	if err := x.begin(dir); err != nil {
-		return err
-	}
 	return write(dir, c, values, x.DType, p.base)
-}
-
-// begin makes the folder and writes the card.
-func (x Export) begin(dir string) error {
-	if err := empty(dir); err != nil || x.Card == nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, cardFile), x.Card, 0o666)
 }
 
 // merge adds Scale * B A to a weight [out,in]: A is [Rank,in], B [out,Rank].
@@ -173,9 +171,6 @@ func (x Export) adapter(p *Policy, trained map[string]func() ([]float32, error),
 		return fmt.Errorf("%w: the policy was trained without any; write the whole model", ErrNoAdapter)
 	case p.base.dir == "":
 		return fmt.Errorf("%w: the model below them is a fresh one, which no folder holds; write the whole model", ErrNoAdapter)
-	}
-	if err := x.begin(dir); err != nil {
-		return err
 	}
 	var infos []safetensors.Info
 	for _, s := range p.decoder.AdapterSizes() {

@@ -5,7 +5,6 @@ package lm
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/safetensors"
-	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/tokenizer"
 )
 
@@ -22,8 +20,7 @@ type values func(name string) ([]float32, error)
 
 // write writes the folder of a model with this config into dir, which is empty: config.json,
 // model.safetensors in F32 or BF16, one weight at a time, and generation_config.json. What says how texts become tokens is
-// that of base, copied unchanged from its folder if it has one; nil: nothing is written. config.json comes last, so that a
-// folder half written does not load.
+// that of base, copied unchanged from its folder if it has one; nil: nothing is written.
 func write(dir string, c Config, values values, dtype safetensors.DType, base *Base) error {
 	config, err := c.encode(dtype)
 	if err != nil {
@@ -45,18 +42,6 @@ func write(dir string, c Config, values values, dtype safetensors.DType, base *B
 		}
 	}
 	return os.WriteFile(filepath.Join(dir, configFile), config, 0o666)
-}
-
-// empty makes a folder, and refuses one that holds something.
-func empty(dir string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	held, err := os.ReadDir(dir)
-	if err == nil && len(held) > 0 {
-		err = fmt.Errorf("%w: the folder holds %s already; name one that is empty or not there yet", spec.ErrUsage, held[0].Name())
-	}
-	return err
 }
 
 // writeWeights writes a file, one tensor after another.

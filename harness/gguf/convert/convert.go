@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/entrorouter/entrorouter/harness/folder"
 	"github.com/entrorouter/entrorouter/harness/gguf"
 	"github.com/entrorouter/entrorouter/harness/safetensors"
 	"github.com/entrorouter/entrorouter/harness/tokenizer"
@@ -22,7 +23,7 @@ type Made struct {
 }
 
 // Folder writes dir with the weights as dtype (F32 or BF16), the configuration, the tokenizer and the chat template of a GGUF
-// file of a Llama or Qwen3 model. It makes dir, which must not be there yet, and leaves nothing where it fails. Whatever of the
+// file of a Llama or Qwen3 model. The folder is made by folder.Make. Whatever of the
 // file is not understood is an error that names it: an architecture, a key of the model, a tensor, a type of values, a tokenizer.
 func Folder(file *gguf.File, dir string, dtype safetensors.DType) (made Made, err error) {
 	if dtype != safetensors.F32 && dtype != safetensors.BF16 {
@@ -40,41 +41,26 @@ func Folder(file *gguf.File, dir string, dtype safetensors.DType) (made Made, er
 	if err != nil {
 		return made, err
 	}
-	if _, err := os.Lstat(dir); err == nil {
-		return made, fmt.Errorf("%s is there already: remove it, or choose another folder", dir)
-	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o777); err != nil {
-		return made, err
-	}
-	temporary, err := os.MkdirTemp(filepath.Dir(dir), "."+filepath.Base(dir)+"-")
+	err = folder.Make(dir, func(dir string) error {
+		texts := map[string]any{"config.json": m.config(words.special, dtype), "generation_config.json": words.special, "tokenizer_config.json": words.config(m)}
+		for name, value := range texts {
+			if err := tokenizer.WriteJSON(filepath.Join(dir, name), value); err != nil {
+				return err
+			}
+		}
+		if err := os.WriteFile(filepath.Join(dir, "tokenizer.json"), words.file, 0o666); err != nil {
+			return err
+		}
+		return writeWeights(filepath.Join(dir, "model.safetensors"), file, weights, dtype)
+	})
 	if err != nil {
-		return made, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, os.RemoveAll(temporary))
-		}
-	}()
-	if err := os.Chmod(temporary, 0o755); err != nil {
-		return made, err
-	}
-	texts := map[string]any{"config.json": m.config(words.special, dtype), "generation_config.json": words.special, "tokenizer_config.json": words.config(m)}
-	for name, value := range texts {
-		if err := tokenizer.WriteJSON(filepath.Join(temporary, name), value); err != nil {
-			return made, err
-		}
-	}
-	if err := os.WriteFile(filepath.Join(temporary, "tokenizer.json"), words.file, 0o666); err != nil {
-		return made, err
-	}
-	if err := writeWeights(filepath.Join(temporary, "model.safetensors"), file, weights, dtype); err != nil {
 		return made, err
 	}
 	for _, w := range weights {
 		made.Weights += w.from.Elements()
 	}
 	made.Architecture, made.Tokens = m.architecture, words.tokens
-	return made, os.Rename(temporary, dir)
+	return made, nil
 }
 
 // writeWeights writes model.safetensors, a tensor at a time.

@@ -200,8 +200,11 @@ func TestWhatIsNotUnderstoodIsNamed(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	if _, err := Folder(small(t, "llama"), dir, safetensors.F32); err == nil || !strings.Contains(err.Error(), "is there already") {
-		t.Errorf("a folder that is there: %v", err)
+	if err := os.WriteFile(filepath.Join(dir, "notes"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Folder(small(t, "llama"), dir, safetensors.F32); err == nil || !strings.Contains(err.Error(), "holds notes already") {
+		t.Errorf("a folder that holds something: %v", err)
 	}
 	if _, err := Folder(nil, dir, safetensors.F16); err == nil || !strings.Contains(err.Error(), "not \"F16\"") {
 		t.Errorf("another type: %v", err)
