@@ -24,13 +24,14 @@ const (
 	NotNegative             // from 0, as a cost
 	UpToHundred             // to 100, as what is saved of a cost in percent
 	ZeroToOne               // as an AUC
-	ZeroToHundred           // as an accuracy where a curve comes to a cost
+	ZeroToHundred           // as a share of a cost in percent
+	CurveAccuracy           // 0 to 100, as an accuracy where a curve comes to a cost: a mean over questions of several settings
 )
 
 // ends are the least and the most that a value can be.
 func (r Range) ends() (least, most float64) {
 	switch r {
-	case Percent, ZeroToHundred:
+	case Percent, ZeroToHundred, CurveAccuracy:
 		return 0, 100
 	case PercentDifference:
 		return -100, 100
@@ -46,6 +47,13 @@ func (r Range) ends() (least, most float64) {
 
 // ofQuestions says whether the number is a mean over questions, each of which has a value of the range.
 func (r Range) ofQuestions() bool { return r == Percent || r == PercentDifference }
+
+// atEnd says whether a number and all of its resamples are at one end of the range.
+func (e Evidence) atEnd(x float64) bool {
+	least, most := e.Range.ends()
+	off := func(s float64) bool { return math.Abs(s-x) > 1e-9 }
+	return (!off(least) || !off(most)) && !slices.ContainsFunc(e.Samples, off)
+}
 
 // Evidence is what an interval is made of.
 type Evidence struct {
@@ -68,7 +76,8 @@ const unseen = 1. / 8
 //
 //   - questions: the percentiles of the resamples, at the tails of Student's t of one degree of freedom less than there are
 //     questions (Hesterberg 2015). Of a mean over questions with a range it is Wilson's interval (1927) instead, at the number of
-//     independent answers that have the variance of the resamples, which never has the ends of a rate of 0 or 1 coincide.
+//     independent answers that have the variance of the resamples, which never has the ends of a rate of 0 or 1 coincide. So it is of the
+//     accuracy of a curve that is 0 or 100 in all of them.
 //   - trainings: Student's t of their mean (Mean.Half).
 //
 // Where trainings differ question by question both have that part of the spread, so such intervals are rather too wide.
@@ -79,7 +88,7 @@ func (e Evidence) Interval(x, confidence float64) (low, high float64, ok bool) {
 	tail := (1 - confidence) / 2
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(e.Questions - 1)}.Quantile(1 - tail)
 	least, most := e.Range.ends()
-	if e.Range.ofQuestions() {
+	if e.Range.ofQuestions() || e.Range == CurveAccuracy && e.atEnd(x) {
 		low, high = e.wilson(x, t)
 	} else {
 		low, high = percentiles(e.Samples, distuv.UnitNormal.CDF(-t))

@@ -42,7 +42,9 @@ func TestIntervalsByHand(t *testing.T) {
 		{"no more than all of a cost is saved", 98, Evidence{Samples: []float64{96, 99, 97, 98, 100}, Questions: many, Range: UpToHundred, Trainings: Mean{Variance: 0.49, DF: 2}}, 0.9, 98 - math.Hypot(1.8, 2.91998558*0.7), 100},
 		{"a number that is beyond its range", -2, Evidence{Samples: []float64{-4, -1, -3, -2, 0}, Questions: many, Range: ZeroToHundred}, 0.9, -2, -0.2},
 		{"an AUC", 0.5, Evidence{Samples: []float64{0.4, 0.5, 0.6}, Questions: many, Range: ZeroToOne, Trainings: Mean{Variance: 1, DF: 2}}, 0.9, 0, 1},
-		{"an accuracy of a curve", 50, Evidence{Samples: []float64{49, 50, 51}, Questions: many, Range: ZeroToHundred, Trainings: Mean{Variance: 900, DF: 2}}, 0.9, 0, 100},
+		{"an accuracy of a curve", 50, Evidence{Samples: []float64{49, 50, 51}, Questions: many, Range: CurveAccuracy, Trainings: Mean{Variance: 900, DF: 2}}, 0.9, 0, 100},
+		{"a curve that is right everywhere", 100, Evidence{Samples: []float64{100, 100, 100}, Questions: 30, Range: CurveAccuracy}, 0.95, 100 * 30 / (30 + 2.045229642*2.045229642), 100},
+		{"a curve that is wrong somewhere", 98, Evidence{Samples: []float64{98, 98, 98}, Questions: 30, Range: CurveAccuracy}, 0.95, 98, 98},
 	} {
 		low, high, ok := c.e.Interval(c.x, c.confidence)
 		if !ok {

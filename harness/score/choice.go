@@ -298,14 +298,14 @@ func (c choices) hull() (hull metrics.Hull) {
 const sameQuality = "the strongest expert is no better than the cheapest"
 
 var curveStatistics = slices.Concat([]Statistic[choices]{
-	{Unit: units.AIQ, Decimals: 3, Range: metrics.ZeroToHundred, Without: sameCost, Of: func(c choices) float64 {
+	{Unit: units.AIQ, Decimals: 3, Range: metrics.CurveAccuracy, Without: sameCost, Of: func(c choices) float64 {
 		return c.along(func(at []metrics.Point) float64 { return metrics.AIQ(at, c.weak().Cost, c.strong().Cost) })
 	}},
 }, gains(choices.alongKnob), []Statistic[choices]{
 	{Unit: units.APGR, Decimals: 4, Without: sameQuality, Of: func(c choices) float64 {
 		return c.along(func(at []metrics.Point) float64 { return metrics.APGR(at, c.weak(), c.strong()) })
 	}},
-	{Unit: units.AUDC, Decimals: 3, Range: metrics.ZeroToHundred, Without: sameCost, Of: func(c choices) float64 {
+	{Unit: units.AUDC, Decimals: 3, Range: metrics.CurveAccuracy, Without: sameCost, Of: func(c choices) float64 {
 		return c.along(func(at []metrics.Point) float64 { return metrics.AUDC(at, c.weak(), c.strong()) })
 	}},
 }, cptStatistics(), []Statistic[choices]{

@@ -33,7 +33,7 @@ func gains[V curved](who func(V) bool) []Statistic[V] {
 		gain, quality := metrics.GainAt(float64(percent)/100), metrics.QualityAt(float64(percent)/100)
 		list = append(list,
 			Statistic[V]{Unit: fmt.Sprintf(units.GainAt, percent), Decimals: 3, For: who, Without: nothingPaid, Of: func(v V) float64 { return v.aboveHull(gain) }},
-			Statistic[V]{Unit: fmt.Sprintf(units.QualityAt, percent), Decimals: 3, Range: metrics.ZeroToHundred, For: who, Without: nothingPaid, Of: func(v V) float64 { return v.aboveHull(quality) }})
+			Statistic[V]{Unit: fmt.Sprintf(units.QualityAt, percent), Decimals: 3, Range: metrics.CurveAccuracy, For: who, Without: nothingPaid, Of: func(v V) float64 { return v.aboveHull(quality) }})
 	}
 	return list
 }
