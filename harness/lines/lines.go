@@ -116,7 +116,7 @@ func Read(ctx context.Context, folder string, file spec.File, read func(line []b
 	case file.SHA256 == spec.Unpinned:
 		return path, fmt.Errorf("%s: nothing is recorded of it, so nothing would notice a change of the data; 'entrorouter fetch %s' records it as it is", path, file.Set)
 	case !strings.EqualFold(got, file.SHA256):
-		return path, fmt.Errorf("%s: sha256 is %s and was to be %q: get the file%s again, or correct its sha256 if the data are meant to differ", path, got, file.SHA256, from(file))
+		return path, fmt.Errorf("%s: sha256 is %s and was to be %q: get the file%s again, or correct its sha256 if the data are meant to differ (logs of your own: 'entrorouter init FOLDER --update')", path, got, file.SHA256, from(file))
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return path, err
