@@ -161,9 +161,15 @@ func linkTree(to, from string) error {
 //
 // and every script finds tiny.yaml in its folder, a free port in $PORT and the folder of the paper's tables in $PAPER.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+	testscript.Run(t, scripts("testdata/script"))
+}
+
+// scripts are those of a folder.
+func scripts(dir string) testscript.Params {
+	return testscript.Params{
+		Dir: dir,
 		Setup: func(env *testscript.Env) error {
+			env.Values[tester{}] = env.T()
 			spec, err := os.ReadFile("testdata/tiny.yaml")
 			if err != nil {
 				return err
@@ -205,8 +211,11 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"stored": stored, "exits": exits, "says": says, "same": same, "alike": alike, "await": await, "smalldisk": smallDisk, "copydir": copyDir, "edit": edit, "append": appendTo, "damagepage": damagePage, "tinygguf": tinyGGUF, "hub": hub, "questions": questions, "logs": logs,
 		},
-	})
+	}
 }
+
+// tester is the key of a script's testscript.T.
+type tester struct{}
 
 // texInstalled says whether TeX is here, with the packages and fonts that our documents name.
 func texInstalled() bool {
@@ -378,11 +387,37 @@ func smallDisk(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func skip(ts *testscript.TestScript, why string) {
-	if t, ok := ts.Value("t").(testscript.T); ok {
-		t.Skip(why)
-	}
-	ts.Fatalf("cannot skip: %s", why)
+	ts.Value(tester{}).(testscript.T).Skip(why)
 }
+
+// A script that needs what the machine does not permit is skipped, as a run of the tests by anybody but root is.
+func TestAScriptThatCannotBeCarriedOutHereIsSkipped(t *testing.T) {
+	without, script := t.TempDir(), t.TempDir()
+	nothing, err := exec.LookPath("true")
+	if err != nil {
+		t.Skip("there is no program true")
+	}
+	if err := os.Symlink(nothing, filepath.Join(without, "true")); err != nil {
+		t.Skip("no symbolic links here: ", err)
+	}
+	write(t, filepath.Join(script, "small.txtar"), "smalldisk small 32k\nexists nowhere\n")
+	t.Setenv("PATH", without) // without mount
+	skipped := false
+	t.Run("run", func(t *testing.T) {
+		t.Cleanup(func() { skipped = t.Skipped() })
+		testscript.RunT(alone{t}, scripts(script))
+	})
+	if !skipped {
+		t.Error("it was carried out")
+	}
+}
+
+// alone carries out a script in its own test.
+type alone struct{ *testing.T }
+
+func (a alone) Run(_ string, do func(testscript.T)) { do(a) }
+func (alone) Parallel()                             {}
+func (alone) Verbose() bool                         { return testing.Verbose() }
 
 func copyDir(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
