@@ -421,6 +421,7 @@ func TestAFolderThatCannotBeWrittenIsOneClearSentence(t *testing.T) {
 	if err := os.Chmod(dir, 0o555); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { os.Chmod(dir, 0o777) }) // so that it can be removed
 	_, err := Open(filepath.Join(dir, "runs"), Options{})
 	if err == nil || !strings.Contains(err.Error(), "not writable; change its permissions") {
 		t.Errorf("error %v, want one that says what to do", err)
