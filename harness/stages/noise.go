@@ -14,8 +14,9 @@ import (
 // of both stages is corrupted in both or in neither.
 //
 // The paper leaves the distribution open. Here a fair coin decides each direction; a label at the end of the pool moves
-// inward; rates are clipped to [0,1]; the strongest expert's rate stays, as Stage II has it by decree. Which problems
-// are corrupted follows from the training seed, and those of a smaller share are among those of a larger one.
+// inward, and its problem weighs what it did; rates are clipped to [0,1]; the strongest expert's rate stays, which the paper's
+// Stage II has by decree. Which problems are corrupted follows from the training seed, and those of a smaller share are among
+// those of a larger one.
 type Noise struct {
 	Share float64 `yaml:"share" in:"[0,1]"` // of the training problems; paper: 0.1
 }
@@ -61,7 +62,7 @@ func moved(prob []float64, up bool) []float64 {
 
 // rates returns the Stage II problems with the pass rates of the corrupted ones moved. The examples given stay as they
 // are.
-func (n Noise) rates(examples []routing.Example, s seed.Seed) []routing.Example {
+func (n Noise) rates(examples []routing.Example, strongest int, s seed.Seed) []routing.Example {
 	if n.Share == 0 {
 		return examples
 	}
@@ -71,7 +72,10 @@ func (n Noise) rates(examples []routing.Example, s seed.Seed) []routing.Example 
 			continue
 		}
 		kappa := slices.Clone(x.Kappa)
-		for m := range len(kappa) - 1 {
+		for m := range kappa {
+			if m == strongest {
+				continue
+			}
 			step := noiseSize
 			if s.Derive("noise", x.Problem.ID, "rate", m).Uniform() < 0.5 {
 				step = -noiseSize

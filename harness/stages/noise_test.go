@@ -59,7 +59,7 @@ func TestNoiseHitsItsShareInBothStages(t *testing.T) {
 		set = append(set, e)
 	}
 	hit := map[float64]int{} // by the rate of the second expert
-	for i, e := range n.rates(set, 1) {
+	for i, e := range n.rates(set, 2, 1) {
 		target := n.target([]float64{0, 1, 0}, 1, e.Problem.ID)
 		changed := e.Kappa[1] != 0.4
 		if changed != (target[1] == 0) {
@@ -81,13 +81,37 @@ func TestNoiseHitsItsShareInBothStages(t *testing.T) {
 	if total := hit[0.2] + hit[0.6]; len(hit) != 2 || math.Abs(float64(total)-problems*share) > 76 || math.Abs(float64(hit[0.2]-hit[0.6])) > 80 {
 		t.Errorf("%v of %d problems are hit", hit, problems)
 	}
-	if got := (Noise{}).rates(set, 1); &got[0] != &set[0] {
+	if got := (Noise{}).rates(set, 2, 1); &got[0] != &set[0] {
 		t.Error("no noise copies the examples")
 	}
 	one := []routing.Example{{Problem: routing.Problem{ID: "p"}, Kappa: []float64{1, 1}}}
 	for s := range 20 { // 1 + 0.2 is clipped
-		if k := (Noise{Share: 1}).rates(one, seed.Seed(s))[0].Kappa; k[0] != 1 && math.Abs(k[0]-0.8) > 1e-12 || k[1] != 1 {
+		if k := (Noise{Share: 1}).rates(one, 1, seed.Seed(s))[0].Kappa; k[0] != 1 && math.Abs(k[0]-0.8) > 1e-12 || k[1] != 1 {
 			t.Errorf("rates %v from %v", k, one[0].Kappa)
+		}
+	}
+}
+
+// By targets.strongest the strongest expert need not be the dearest, whose rate is then as uncertain as any other's.
+func TestNoiseLeavesTheRateOfTheStrongestAlone(t *testing.T) {
+	set := routingtest.Planted(20)
+	for i := range set.SFT {
+		set.SFT[i].Kappa = []float64{0, 1, 0.5}
+	}
+	set.RL = set.SFT
+	e := build(t, "entrorouter", "{noise: {share: 1}, targets: {strongest: accuracy}, reward: {strongest_kappa: measured, balance: false}, anchor: {strength: 0}}")
+	policy, err := e.newPolicy(t.Context(), set.Experts, routing.Texts(set.SFT))
+	if err != nil {
+		t.Fatal(err)
+	}
+	prompts, err := e.Prompts(t.Context(), policy, set, routingtest.Work(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unmoved := routing.TaskReward([]float64{0, 1, 0.5}, set.C, e.Targets.Tau, 1, e.Reward)
+	for _, p := range prompts {
+		if p.Reward[1] != unmoved[1] || p.Reward[2] == unmoved[2] {
+			t.Fatalf("%s: rewards %v, without noise %v; the second expert is the strongest", p.ID, p.Reward, unmoved)
 		}
 	}
 }

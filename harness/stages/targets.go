@@ -27,8 +27,8 @@ func (t *Training) examples(ctx context.Context, policy policy.Policy, set []rou
 
 // Prompts is the StageTwo of the paper: the problems with the shaped reward of every expert, and the soft anchor.
 func (t *Training) Prompts(ctx context.Context, policy policy.Policy, set routing.TrainSet, work routing.Work) ([]train.Prompt, error) {
-	problems := t.Noise.rates(set.RL, work.Seed)
 	strongest := routing.Strongest(set.SFT, len(set.C), t.Targets.Strongest)
+	problems := t.Noise.rates(set.RL, strongest, work.Seed)
 	if t.Reward.Balance {
 		problems = routing.Balance(problems, t.Targets.Tau, strongest, t.Reward, work.Seed)
 	}
