@@ -27,7 +27,7 @@ import (
 //
 // k is the measured pass rate of N rollouts, the strongest expert's too, shrunk to a text regression that counts as Prior
 // rollouts: k = (N*kappa + Prior*p) / (N + Prior), with p the pass rates that the logistic row would predict from the
-// Stage I problems. c is the mean dollars of the rollouts of m on x over those of the strongest on the training problems.
+// Stage I problems. c is the mean dollars of the rollouts of m on x over those of the dearest on the training problems.
 //
 // The form, N = 5 and Prior = 45 were chosen on another draw of a simulated pool, on fresh seeds of which it was confirmed,
 // and are not touched here. There lambda between 0.02 and 0.15 was the knob, 0.05 to 0.08 about the middle; the default is
@@ -43,7 +43,7 @@ type entroPlus struct {
 	Lambda         float64 `yaml:"lambda" in:"[0,1000000]"`
 	Prior          float64 `yaml:"prior" in:"[0,1000000]"`               // rollouts that the text regression counts as; 0: no shrinkage
 	Cost           string  `yaml:"cost" oneof:"query token"`             // c(m,x): measured dollars, or the price alone
-	StrongestKappa string  `yaml:"strongest_kappa" oneof:"one measured"` // one: k(strongest,x) = 1, as in the paper's Stage II
+	StrongestKappa string  `yaml:"strongest_kappa" oneof:"one measured"` // one: k = 1 of the strongest by targets.strongest, as in the paper's Stage II
 
 	Starts         []member      `yaml:"starts,omitempty"`          // rows that expect pass rates and dollars; none: random weights, and the regression
 	Features       spec.Features `yaml:"features"`                  // of the text regression
@@ -225,6 +225,7 @@ func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routi
 	var start *stages.Start
 	var rates [][]float64
 	var expected []stages.Expected
+	strongest := routing.Strongest(set.SFT, experts, e.Targets.Strongest)
 	usd, _ := routing.Means(set.Examples(), experts)
 	unit := predict.DollarUnit(usd)
 	if from == nil {
@@ -242,7 +243,7 @@ func (e *entroPlus) prompts(ctx context.Context, policy policy.Policy, set routi
 			reward := make([]float64, experts)
 			for m := range reward {
 				k := rates[i][m]
-				if e.StrongestKappa == "one" && m == experts-1 {
+				if e.StrongestKappa == "one" && m == strongest {
 					k = 1
 				}
 				c := x.USD[m] / unit

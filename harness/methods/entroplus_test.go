@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/entrorouter/entrorouter/harness/compact"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
@@ -51,6 +53,21 @@ func TestTheRewardOfEntroPlusByHand(t *testing.T) {
 				t.Errorf("%q: reward %v, want %v", params, got, want)
 				break
 			}
+		}
+	}
+}
+
+// The expert that counts as perfect is the strongest by targets.strongest, here the second.
+func TestTheStrongestOfEntroPlusIsThatOfTheTargets(t *testing.T) {
+	set := routingtest.Planted(2)
+	for i := range set.RL {
+		set.RL[i].Kappa = []float64{0.2, 0.6, 0.4}
+	}
+	set.SFT = set.RL
+	for rule, want := range map[string][]float64{"price": {0.2, 0.6, 1}, "accuracy": {0.2, 1, 0.4}} {
+		got := plusPrompts(t, "{prior: 0, lambda: 0, strongest_kappa: one, targets: {strongest: "+rule+"}}", set)[0].Reward
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", rule, diff)
 		}
 	}
 }

@@ -19,7 +19,7 @@ const (
 	startsDir           = "starts"
 )
 
-// startingPrices are those of Stage II, over the range in which the curves of utility rows move: shares of a pass rate for the strongest's
+// startingPrices are those of Stage II, over the range in which the curves of utility rows move: shares of a pass rate for the dearest's
 // mean dollars.
 func startingPrices() []float64 {
 	return []float64{0.01, 0.02, 0.03, 0.05, 0.08, 0.13, 0.2, 0.35, 0.6, 1, 1.7, 3}

@@ -20,7 +20,7 @@ import (
 )
 
 // UtilityKnobs is the sweep of a utility router, dearest first: mu from "money is nothing" to "money is everything",
-// in units of one over the strongest expert's mean dollars.
+// in units of one over the dearest expert's mean dollars.
 func UtilityKnobs() []float64 {
 	const steps = 140 // from 1e-3 to 1e2
 	knobs := []float64{0}
@@ -42,7 +42,7 @@ func Utility(p, usd []float64, mu, unit float64) int {
 }
 
 // DollarUnit is what a utility router counts money in, given the mean dollars of the experts [M]: those of the
-// strongest, or the most that any costs if the strongest is free, or 1 if all are.
+// dearest by its price, or the most that any costs if that one is free, or 1 if all are.
 func DollarUnit(usd []float64) float64 { return cmp.Or(usd[len(usd)-1], slices.Max(usd), 1) }
 
 // A Predictor says what it expects of the experts on questions, by their keys.
