@@ -19,6 +19,9 @@ import (
 // decides for or, without Stage II, the negative of Stage I's loss. The reward is that of decisions and not of the
 // policy's distribution, because a strong decay makes a policy timid and need not change what it decides. Of equally good
 // ones the strongest wins. With nothing to choose from it is the method itself.
+//
+// What is held out is that of holdOut, and is balanced for Stage II as the others are. Who the strongest expert is, and how features are
+// standardised, is learned from the others alone; what a policy starts from (Start) is not fitted again.
 func (t *Training) validated(ctx context.Context, set routing.TrainSet, work routing.Work) (*Training, error) {
 	if len(t.Validate.WeightDecay) == 0 {
 		return t, nil
@@ -113,7 +116,7 @@ func numberless(probs [][]float64) bool {
 	return slices.ContainsFunc(probs, func(p []float64) bool { return math.IsNaN(slices.Max(p)) })
 }
 
-// holdOut returns the examples without those of the smallest fifth of the keys of inHashOrder, and those.
+// holdOut returns the examples without those of the smallest fifth of the keys of routing.InHashOrder, and those.
 func holdOut(examples []routing.Example) (kept, held []routing.Example) {
 	sorted := slices.Clone(examples)
 	routing.InHashOrder(sorted)

@@ -55,7 +55,8 @@ const (
 //     as without one. A text that was cut has the reward Prompt.Cut, whatever is chosen behind it.
 //   - Without a rationale a rollout is one token, and the policy's whole distribution over the experts is at hand: choices are drawn
 //     from it, never from the vocabulary, so that no rollout is without an expert.
-//   - The rate is constant, gradients are cut to a global norm of 1 (VeRL's defaults); the paper names neither.
+//   - The rate is constant, gradients are cut to a global norm of 1 (VeRL's defaults); the paper names neither. The optimizer is that of
+//     SFT, with moments that begin at zero, and nothing is dropped out.
 //   - Estimator Exact replaces sampling by the expectation: the loss is -mean_x sum_m pi(m|x) Reward(m,x), whose gradient
 //     is that of the sampled estimator with StdNorm off in the limit of large groups. Group, StdNorm and the clips then
 //     do not act. It needs a policy that does not write.

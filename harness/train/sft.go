@@ -36,8 +36,10 @@ type Example struct {
 //   - The paper turns a problem into one or two texts, each with one label; here a problem is one row with a distribution.
 //     Without a rationale that is the same loss.
 //   - The rate rises linearly over the first cfg.WarmUp of the steps and falls to 0 on a cosine; the paper names the share.
-//   - The optimizer is Adam with decoupled weight decay (cfg.WeightDecay, not of norms and what else the policy
-//     excepts); gradients are cut to a global norm of 1. The paper names neither.
+//   - The optimizer is Adam (0.9, 0.999, epsilon 1e-8) with decoupled weight decay: a step takes rate times cfg.WeightDecay
+//     off every weight, those of biases too, but not of norms and what else the policy excepts. Gradients are cut to a
+//     global norm of 1. The paper names none of these.
+//   - cfg.Dropout is the share of what the head reads that is dropped; the rest is scaled up.
 //   - The last batch of an epoch may be smaller.
 //
 // The context is looked at before every step; where it has ended the state is kept. If SFT fails, m is left half-trained and the
