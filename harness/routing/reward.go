@@ -45,7 +45,8 @@ func LogAnchor(mu []float64, t float64) []float64 {
 }
 
 // TaskReward returns r(m,x), [M], of pass rates and costs [M] as Utility has them (equation 8): kappa*R_succ + (1-kappa)*R_fail, with R_succ of
-// appendix D.1 clamped below m_best and decaying above it; or, with r.Kind "sparse", the outcome reward of appendix D.2.
+// appendix D.1 clamped below m_best and decaying above it; or, with r.Kind "sparse", the outcome reward of appendix D.2, which leaves open what another
+// expert of m_best's price gets: nothing.
 // delta_max, "the maximum cost spread", is max C - min C. kappa is the one of StageTwoKappa.
 func TaskReward(kappa, c []float64, tau float64, strongest int, r spec.Reward) []float64 {
 	best := MBest(kappa, tau, strongest)
