@@ -161,42 +161,32 @@ func setsOf(c *cli.Context, specs fs.FS, f *fetch.Fetcher, arg string) (all []fe
 }
 
 // fetch fetches the set and says what came of it.
-func (w fetched) fetch(ctx context.Context, out, errs io.Writer) error {
-	if p, recorded := w.Recordings[w.set]; recorded {
-		return fetchRecording(ctx, w.Fetcher, w.set, p, out, errs)
+func (w fetched) fetch(ctx context.Context, out, errs io.Writer) (err error) {
+	p, recorded := w.Recordings[w.set]
+	got := make([]fetch.Result, 1)
+	done := showBytes(w.Fetcher, errs)
+	if recorded {
+		got, err = w.FetchRecording(ctx, w.set)
+	} else {
+		got[0], err = w.Fetch(ctx, w.set)
 	}
-	return fetchOne(ctx, w.Fetcher, w.set, w.Benchmarks[w.set], out, errs)
-}
-
-// fetchOne fetches one set and says what came of it.
-func fetchOne(ctx context.Context, f *fetch.Fetcher, name string, b spec.Benchmark, out, errs io.Writer) error {
-	done := showBytes(f, errs)
-	got, err := f.Fetch(ctx, name)
 	done()
 	if err != nil {
 		return err
-	}
-	fmt.Fprintf(out, "%s: %s, %s, in %s\n  %s; licence: %s; sha256 %s\n", name, counted(got.Rows, "1 row", "%d rows"), got.How, got.Path, b.File.Source, b.File.Licence, got.SHA256)
-	return nil
-}
-
-// fetchRecording fetches one recorded set and says what came of it.
-func fetchRecording(ctx context.Context, f *fetch.Fetcher, name string, p spec.Published, out, errs io.Writer) error {
-	done := showBytes(f, errs)
-	got, err := f.FetchRecording(ctx, name)
-	done()
-	if err != nil {
-		return err
-	}
-	if set := p.Golds; set != "" {
-		fmt.Fprintf(out, "%s: the right answers are those of %s\n", name, set)
 	}
 	var from []string
 	for _, o := range p.From {
 		from = append(from, "github "+o.String())
 	}
+	licence := p.Licence
+	if file := w.Benchmarks[w.set].File; !recorded {
+		from, licence = []string{file.Source}, file.Licence
+	}
+	if p.Golds != "" {
+		fmt.Fprintf(out, "%s: the right answers are those of %s\n", w.set, p.Golds)
+	}
 	for _, r := range got {
-		fmt.Fprintf(out, "%s: %s, %s, in %s\n  %s; licence: %s; sha256 %s\n", name, counted(r.Rows, "1 row", "%d rows"), r.How, r.Path, strings.Join(from, ", "), p.Licence, r.SHA256)
+		fmt.Fprintf(out, "%s: %s, %s, in %s\n  %s; licence: %s; sha256 %s\n", w.set, counted(r.Rows, "1 row", "%d rows"), r.How, r.Path, strings.Join(from, ", "), licence, r.SHA256)
 	}
 	return nil
 }
