@@ -22,9 +22,6 @@ var paperNumber = regexp.MustCompile(`^(?:Table|Figure) [1-9][0-9]*$`)
 // paperRow is a method of the paper with any further keys of its row.
 var paperRow = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*(/[a-z]+=[a-z0-9.-]+)*$`)
 
-// environment is the name of an environment variable.
-var environment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
 // checkExperiment reports what the types and ranges of an experiment do not say. file is its name without .yaml.
 func (l *loader) checkExperiment(file string) {
 	e, d := &l.out.Experiment, l.spec
@@ -74,15 +71,11 @@ func (l *loader) checkExperiment(file string) {
 		if t.URL != "" {
 			checkServer(d, "teacher.url", t.URL)
 		}
-		if t.KeyEnv != "" && !environment.MatchString(t.KeyEnv) {
-			d.faultAt("teacher.key_env", "want the name of an environment variable that holds the key, not the key itself")
-		}
+		checkKey(d, "teacher.key_env", t.KeyEnv)
 	}
 	if w := e.Writer; w != nil {
 		checkServer(d, "writer.url", w.URL)
-		if w.KeyEnv != "" && !environment.MatchString(w.KeyEnv) {
-			d.faultAt("writer.key_env", "want the name of an environment variable that holds the key, not the key itself")
-		}
+		checkKey(d, "writer.key_env", w.KeyEnv)
 	}
 	l.checkCollapse()
 	l.checkEnsemble()
@@ -350,14 +343,7 @@ func (l *loader) checkPool(d *decoder, file string, p *Pool) {
 	}
 	ids := map[string]bool{}
 	check := func(knob string, x *Expert) {
-		switch {
-		case x.ID == "":
-		case !plainName.MatchString(x.ID):
-			d.faultAt(knob+".id", "%q is not an id; %s", x.ID, nameRule)
-		case ids[x.ID]:
-			d.faultAt(knob+".id", "the id %q is already taken", x.ID)
-		}
-		ids[x.ID] = true
+		checkID(d, knob+".id", x.ID, ids)
 		if p.Kind == "recorded" {
 			return
 		}
@@ -387,9 +373,7 @@ func (l *loader) checkPool(d *decoder, file string, p *Pool) {
 		for _, name := range slices.Sorted(maps.Keys(urls)) {
 			checkServer(d, knob+"."+name, urls[name])
 		}
-		if x.KeyEnv != "" && !environment.MatchString(x.KeyEnv) {
-			d.faultAt(knob+".key_env", "want the name of an environment variable that holds the key, not the key itself")
-		}
+		checkKey(d, knob+".key_env", x.KeyEnv)
 		checkSampling(d, knob+".sampling", p.sampling(d, x, knob+".sampling"))
 	}
 	for i := range p.Experts {

@@ -32,22 +32,12 @@ func (l *loader) checkCollapse() {
 		d.faultAt("policy.backend", "protocol collapse trains in plain Go; want go")
 	}
 	ids := map[string]bool{}
-	name := func(knob, id string) {
-		switch {
-		case id == "":
-		case !plainName.MatchString(id):
-			d.faultAt(knob+".id", "%q is not an id; %s", id, nameRule)
-		case ids[id]:
-			d.faultAt(knob+".id", "the id %q is already taken", id)
-		}
-		ids[id] = true
-	}
 	for i, b := range c.Buckets {
-		name(fmt.Sprintf("collapse.buckets[%d]", i), b.ID)
+		checkID(d, fmt.Sprintf("collapse.buckets[%d].id", i), b.ID, ids)
 	}
 	clear(ids)
 	for i, x := range c.Controls {
-		name(fmt.Sprintf("collapse.controls[%d]", i), x.ID)
+		checkID(d, fmt.Sprintf("collapse.controls[%d].id", i), x.ID, ids)
 	}
 	distinct(d, "collapse.curves", c.Curves)
 	for _, axis := range []struct {

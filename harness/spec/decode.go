@@ -76,11 +76,10 @@ func (d *decoder) find(path string) mark {
 	return mark{file: d.file, line: 1}
 }
 
-// document assigns the one YAML document of a file to the value that into points to. With whole false, knobs that
-// the file leaves out keep the value they have.
-func (d *decoder) document(data []byte, into any, whole bool) {
+// document assigns the one YAML document of a file to the value that into points to.
+func (d *decoder) document(data []byte, into any) {
 	if root := d.parse(data); root != nil {
-		d.value(root, reflect.ValueOf(into).Elem(), "", whole)
+		d.value(root, reflect.ValueOf(into).Elem(), "", true)
 	}
 }
 

@@ -77,7 +77,7 @@ func unknown(what, got string, known []string) string {
 
 // Options ends a sentence about a wrong name with the one that may have been meant and all known ones.
 func Options(got string, known []string) string {
-	near := nearest(got, known)
+	near := Nearest(got, known)
 	switch {
 	case len(known) == 0:
 		return "; none is known here"
@@ -89,9 +89,9 @@ func Options(got string, known []string) string {
 	return fmt.Sprintf("; did you mean %q? known: %s", near, strings.Join(known, ", "))
 }
 
-// nearest returns the known name with the smallest edit distance to got, if that is at most a third of got's
-// length, or 1 in a short name; empty otherwise.
-func nearest(got string, known []string) string {
+// Nearest returns the known name that a wrong one was probably meant to be: that with the smallest edit distance to got, if that
+// is at most a third of got's length, or 1 in a short name; empty otherwise.
+func Nearest(got string, known []string) string {
 	const longest = 100 // no name is longer; comparing is quadratic
 	best, limit := "", min(max(1, len(got)/3), len(got)-1)
 	for _, k := range known {
@@ -104,9 +104,6 @@ func nearest(got string, known []string) string {
 	}
 	return best
 }
-
-// Nearest returns the known name that a wrong one was probably meant to be; empty: none is near.
-func Nearest(got string, known []string) string { return nearest(got, known) }
 
 // Near returns the n known names nearest to got: those that hold it, then by edit distance, ties by name.
 func Near(got string, known []string, n int) []string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,29 +77,18 @@ type interval struct {
 	lowOpen, highOpen bool
 }
 
+var intervalTag = regexp.MustCompile(`^([\[(])(.+),(.+)([\])])$`)
+
 // parseInterval reads the mathematical notation: [a,b] with ends, (a,b) without, inf and -inf.
 func parseInterval(s string) (interval, error) {
-	i, ok := ends(s)
-	if !ok {
-		return interval{}, fmt.Errorf("the tag in:%q is not an interval such as (0,1] or [1,inf)", s)
+	if m := intervalTag.FindStringSubmatch(s); m != nil {
+		low, err1 := strconv.ParseFloat(m[2], 64)
+		high, err2 := strconv.ParseFloat(m[3], 64)
+		if err1 == nil && err2 == nil && low < high {
+			return interval{low: low, high: high, lowOpen: m[1] == "(", highOpen: m[4] == ")"}, nil
+		}
 	}
-	return i, nil
-}
-
-// ends is parseInterval; ok is false if s is no interval.
-func ends(s string) (i interval, ok bool) {
-	if len(s) < 5 || !strings.ContainsRune("[(", rune(s[0])) || !strings.ContainsRune("])", rune(s[len(s)-1])) {
-		return i, false
-	}
-	low, high, ok := strings.Cut(s[1:len(s)-1], ",")
-	if !ok {
-		return i, false
-	}
-	i = interval{lowOpen: s[0] == '(', highOpen: s[len(s)-1] == ')'}
-	var err1, err2 error
-	i.low, err1 = strconv.ParseFloat(low, 64)
-	i.high, err2 = strconv.ParseFloat(high, 64)
-	return i, err1 == nil && err2 == nil && i.low < i.high
+	return interval{}, fmt.Errorf("the tag in:%q is not an interval such as (0,1] or [1,inf)", s)
 }
 
 func (i interval) has(x float64) bool {

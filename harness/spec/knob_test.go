@@ -83,7 +83,7 @@ func TestTheNearestNameByHand(t *testing.T) {
 		"logistc": "logistic", "lgoistic": "logistic", "EntroRouter": "entrorouter", "kk": "k", "tua": "tau",
 		"x": "", "": "", "random": "", "tree": "",
 	} {
-		if near := nearest(got, known); near != want {
+		if near := Nearest(got, known); near != want {
 			t.Errorf("%q: got %q, want %q", got, near, want)
 		}
 	}

@@ -20,9 +20,9 @@ import (
 // wrong in all of those files, unless the spec itself cannot be found.
 func Load(fsys fs.FS, name string, known Known, changes Changes) (*Resolved, error) {
 	file := strings.TrimSuffix(name, ".yaml") + ".yaml"
-	l := &loader{fsys: fsys, known: known, out: &Resolved{Named: name, Changes: changes, Benchmarks: Benchmarks{}, Files: map[string][]byte{}}}
-	l.spec = newDecoder(where(fsys, file))
-	l.faults = l.spec.faults
+	l := newLoader(fsys, file)
+	l.known = known
+	l.out.Named, l.out.Changes, l.out.Benchmarks = name, changes, Benchmarks{}
 	if _, err := fs.Stat(fsys, file); !fs.ValidPath(file) || errors.Is(err, fs.ErrNotExist) {
 		return nil, Faults{{Text: unknown("spec", name, Names(fsys))}}
 	}
@@ -125,7 +125,7 @@ func (l *loader) base(d *decoder, file string, line int, under []string) (ok boo
 		if files := list(l.fsys, "."); slices.Contains(files, name) {
 			near = name
 		} else {
-			near = nearest(name, files)
+			near = Nearest(name, files)
 		}
 		if near != "" {
 			near = fmt.Sprintf("; did you mean %q?", near+".yaml")
@@ -167,7 +167,7 @@ func (l *loader) pools() {
 			continue
 		}
 		var p Pool
-		d.document(data, &p, true)
+		d.document(data, &p)
 		l.checkPool(d, name, &p)
 		if r := p.Recorded; r != nil {
 			r.Queries.Set, r.Outcomes.Set = l.published().of(r.Queries.Path), l.published().of(r.Outcomes.Path)
@@ -186,7 +186,7 @@ func (l *loader) prices() {
 	if !ok {
 		return
 	}
-	d.document(data, &l.out.Prices, true)
+	d.document(data, &l.out.Prices)
 	l.checkPrices(d, name)
 }
 
@@ -194,8 +194,7 @@ const benchmarksFile = "benchmarks.yaml"
 
 // LoadBenchmarks reads benchmarks.yaml of a file system, checked as Load checks it, without an experiment.
 func LoadBenchmarks(fsys fs.FS) (Benchmarks, error) {
-	l := &loader{fsys: fsys, out: &Resolved{Files: map[string][]byte{}}, spec: newDecoder(where(fsys, benchmarksFile))}
-	l.faults = l.spec.faults
+	l := newLoader(fsys, benchmarksFile)
 	all, _ := l.readBenchmarks()
 	return all, l.faults.err()
 }
@@ -208,7 +207,7 @@ func (l *loader) readBenchmarks() (Benchmarks, *decoder) {
 	}
 	all := Benchmarks{}
 	d := l.spec.other(where(l.fsys, benchmarksFile))
-	d.document(data, &all, true)
+	d.document(data, &all)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		l.checkBenchmark(d, name, all[name])
 	}

@@ -84,6 +84,11 @@ type loader struct {
 	sets   Recordings // nil: not read yet
 }
 
+func newLoader(fsys fs.FS, file string) *loader {
+	d := newDecoder(where(fsys, file))
+	return &loader{fsys: fsys, out: &Resolved{Files: map[string][]byte{}}, spec: d, faults: d.faults}
+}
+
 // pooled is a pool with the decoder that read its file.
 type pooled struct {
 	read *decoder

@@ -15,11 +15,10 @@ const recordingsFile = "recordings.yaml"
 
 // LoadRecordings reads recordings.yaml of a file system and checks it. A folder without one has none.
 func LoadRecordings(fsys fs.FS) (Recordings, error) {
-	l := &loader{fsys: fsys, out: &Resolved{Files: map[string][]byte{}}, spec: newDecoder(where(fsys, recordingsFile))}
-	l.faults = l.spec.faults
+	l := newLoader(fsys, recordingsFile)
 	all := Recordings{}
 	if data, ok := l.read(recordingsFile); ok {
-		l.spec.document(data, &all, true)
+		l.spec.document(data, &all)
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		p, at := all[name], child("", name)

@@ -37,4 +37,26 @@ func distinct[T comparable](d *decoder, knob string, values []T) {
 	}
 }
 
+// checkID reports an id that is no name, or that one before it in the list has; ids are those so far.
+func checkID(d *decoder, knob, id string, ids map[string]bool) {
+	switch {
+	case id == "":
+	case !plainName.MatchString(id):
+		d.faultAt(knob, "%q is not an id; %s", id, nameRule)
+	case ids[id]:
+		d.faultAt(knob, "the id %q is already taken", id)
+	}
+	ids[id] = true
+}
+
+// environment is the name of an environment variable.
+var environment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// checkKey reports what is not the name of an environment variable; empty: none is named.
+func checkKey(d *decoder, knob, name string) {
+	if name != "" && !environment.MatchString(name) {
+		d.faultAt(knob, "want the name of an environment variable that holds the key, not the key itself")
+	}
+}
+
 var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
