@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -212,14 +213,7 @@ func (c *converter) choice(columns []string, r row, id string) (options []any, a
 	return options, answer, nil
 }
 
-func names(r row) []string {
-	var all []string
-	for name := range r {
-		all = append(all, name)
-	}
-	slices.Sort(all)
-	return all
-}
+func names(r row) []string { return slices.Sorted(maps.Keys(r)) }
 
 // textOf writes a value as text; several values of a list have commas between them.
 func textOf(v any) (string, error) {
