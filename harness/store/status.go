@@ -55,43 +55,38 @@ func attempts(ctx context.Context, q querier, clause string, yield func(StoredAt
 	})
 }
 
-// Pace is how many seconds an attempt of a scope took that was answered, on average over the last thousand; ok is false if there
-// is none. Of what was imported nobody knows how long it took.
-func (db *Rollouts) Pace(ctx context.Context, scope Scope) (seconds float64, ok bool, err error) {
-	var ms sql.NullFloat64
-	err = db.look(ctx, "pace", func(tx *sql.Tx) error {
+// lookAt reads the one row of a query whose one parameter is a scope.
+func (db *Rollouts) lookAt(ctx context.Context, what string, scope Scope, query string, into ...any) error {
+	return db.look(ctx, what, func(tx *sql.Tx) error {
 		of, err := findScope(ctx, tx, scope)
 		if err != nil {
 			return err
 		}
-		return tx.QueryRowContext(ctx, `SELECT avg(took) FROM (SELECT ended - began AS took FROM attempt WHERE scope = ? AND class = ? AND ended > began ORDER BY id DESC LIMIT 1000)`, of.id, AnsweredClass).Scan(&ms)
+		return tx.QueryRowContext(ctx, query, of.id).Scan(into...)
 	})
+}
+
+// Pace is how many seconds an attempt of a scope took that was answered, on average over the last thousand; ok is false if there
+// is none. Of what was imported nobody knows how long it took.
+func (db *Rollouts) Pace(ctx context.Context, scope Scope) (seconds float64, ok bool, err error) {
+	var ms sql.NullFloat64
+	err = db.lookAt(ctx, "pace", scope, `SELECT avg(took) FROM (SELECT ended - began AS took FROM attempt
+		WHERE scope = ? AND class = '`+AnsweredClass+`' AND ended > began ORDER BY id DESC LIMIT 1000)`, &ms)
 	return ms.Float64 / 1000, ms.Valid, err
 }
 
 // Counted counts the answers of a scope, and those whose tokens were counted here, since the server did not say.
 func (db *Rollouts) Counted(ctx context.Context, scope Scope) (answers, here int64, err error) {
-	err = db.look(ctx, "counted tokens", func(tx *sql.Tx) error {
-		of, err := findScope(ctx, tx, scope)
-		if err != nil {
-			return err
-		}
-		return tx.QueryRowContext(ctx, "SELECT coalesce(sum(attempts), 0), coalesce(sum(estimated), 0) FROM tally WHERE scope = ? AND class = ?", of.id, AnsweredClass).Scan(&answers, &here)
-	})
+	err = db.lookAt(ctx, "counted tokens", scope, `SELECT coalesce(sum(attempts), 0), coalesce(sum(estimated), 0) FROM tally
+		WHERE scope = ? AND class = '`+AnsweredClass+`'`, &answers, &here)
 	return answers, here, err
 }
 
 // Repeated counts the answers of a scope, and those whose text an answer to the same problem has that came before, byte for byte. It
 // reads every row, about two seconds a million.
 func (db *Rollouts) Repeated(ctx context.Context, scope Scope) (answers, repeated int64, err error) {
-	err = db.look(ctx, "repeated answers", func(tx *sql.Tx) error {
-		of, err := findScope(ctx, tx, scope)
-		if err != nil {
-			return err
-		}
-		return tx.QueryRowContext(ctx, `SELECT coalesce(sum(n), 0), coalesce(sum(n - texts), 0)
-			FROM (SELECT count(*) AS n, count(DISTINCT text) AS texts FROM rollout WHERE scope = ? GROUP BY problem)`, of.id).Scan(&answers, &repeated)
-	})
+	err = db.lookAt(ctx, "repeated answers", scope, `SELECT coalesce(sum(n), 0), coalesce(sum(n - texts), 0)
+		FROM (SELECT count(*) AS n, count(DISTINCT text) AS texts FROM rollout WHERE scope = ? GROUP BY problem)`, &answers, &repeated)
 	return answers, repeated, err
 }
 
