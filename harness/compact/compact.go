@@ -17,6 +17,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 
 	"github.com/entrorouter/entrorouter/harness/features"
+	"github.com/entrorouter/entrorouter/harness/internal/strict"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -95,7 +96,7 @@ func build(cfg config) (*Policy, error) {
 // Read returns the policy of what Config returns, as JSON, with what it reads vectors from. Another version of the features is an error.
 func Read(raw []byte, reading features.Reading) (*Policy, error) {
 	var cfg config
-	if err := policy.ReadConfig(raw, &cfg); err != nil {
+	if err := strict.JSON(raw, &cfg); err != nil {
 		return nil, fmt.Errorf("compact policy: %w", err)
 	}
 	if cfg.Version != features.Version {

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/entrorouter/entrorouter/harness/internal/strict"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
@@ -130,13 +131,8 @@ func (v *Vectors) read(line []byte) error {
 		Text   *string         `json:"text"`
 		Vector json.RawMessage `json:"vector"`
 	}
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&l); err != nil {
+	if err := strict.JSON(line, &l); err != nil {
 		return err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("more than one value on a line")
 	}
 	var numbers []float64
 	if l.Vector != nil {

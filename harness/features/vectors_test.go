@@ -80,7 +80,7 @@ func TestLinesOfVectorsAreReadStrictly(t *testing.T) {
 		`{"text": "a", "vector": [1], "id": 3}`:   "v.jsonl:1:",
 		`{"text": "a", "vector": [1], "id": "b"}`: "v.jsonl:1: want",
 		`{"text": "a", "vector": [1], "x": 3}`:    "unknown field",
-		"{\"text\": \"a\", \"vector\": [1]} 3":    "more than one value",
+		"{\"text\": \"a\", \"vector\": [1]} 3":    "more than one JSON value",
 		"{\"id\": \"a\", \"vector\": [1]}\n\n{\"id\": \"a\", \"vector\": [2]}":      "v.jsonl:3: the id \"a\" is there already",
 		"{\"text\": \"a\", \"vector\": [1]}\n{\"id\": \"b\", \"vector\": [2, 3]}":   "v.jsonl:2: a vector of 2 numbers among vectors of 1",
 		"{\"text\": \"a\", \"vector\": [1]}\n{\"text\": \"a\", \"vector\": [2]}":    "v.jsonl:2: the text \"a\" is there already",

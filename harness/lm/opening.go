@@ -9,6 +9,7 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 
+	"github.com/entrorouter/entrorouter/harness/internal/strict"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -44,7 +45,7 @@ func (m *Models) New(backend policy.Backend, cfg spec.Policy, experts []Expert) 
 // Read returns the policy of what Config returns, as JSON. Another model in the folder it names is an error.
 func (m *Models) Read(backend policy.Backend, raw []byte) (*Policy, error) {
 	var s record
-	err := policy.ReadConfig(raw, &s)
+	err := strict.JSON(raw, &s)
 	var p *Policy
 	if err == nil {
 		p, err = m.build(backend, s)

@@ -225,7 +225,7 @@ func TestImportedFilesAreCheckedAndPartOfTheRecipe(t *testing.T) {
 		`x.jsonl:1: want "p" from 0 to 1`:                               {"routellm", "scores: x.jsonl", `{"qid": "p0", "p": 1.5}`},
 		`want "p" from 0 to 1`:                                          {"routellm", "scores: x.jsonl", `{"qid": "p0"}`},
 		`unknown field "prob"`:                                          {"routellm", "scores: x.jsonl", `{"qid": "p0", "prob": 1}`},
-		`more than one value on a line`:                                 {"routellm", "scores: x.jsonl", good + good},
+		`more than one JSON value`:                                      {"routellm", "scores: x.jsonl", good + good},
 		`want a path below the data folder, got "../x"`:                 {"routellm", "scores: ../x", good},
 		`y.jsonl: no such file`:                                         {"routellm", "scores: y.jsonl", good},
 		`want pair, got "ladder"`:                                       {"routellm", "{scores: x.jsonl, extension: ladder}", good},

@@ -3,17 +3,15 @@
 package methods
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/experts"
+	"github.com/entrorouter/entrorouter/harness/internal/strict"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -301,16 +299,12 @@ func (r *llmRouting) Route(ctx context.Context, queries []routing.Query) ([]rout
 }
 
 // readChoice returns the expert that an answer names, -1 if it names none or several, and whether it kept to the form.
-func readChoice(answer string, ids []string) (m int, strict bool) {
+func readChoice(answer string, ids []string) (m int, kept bool) {
 	answer = experts.BehindThinking(answer)
 	var object experts.Choice
-	dec := json.NewDecoder(bytes.NewReader([]byte(answer)))
-	dec.DisallowUnknownFields()
-	if dec.Decode(&object) == nil {
-		if _, err := dec.Token(); err == io.EOF {
-			if m := slices.Index(ids, object.Model); m >= 0 {
-				return m, true
-			}
+	if strict.JSON([]byte(answer), &object) == nil {
+		if m := slices.Index(ids, object.Model); m >= 0 {
+			return m, true
 		}
 	}
 	if found := experts.Mentioned(answer, ids); len(found) == 1 {

@@ -3,7 +3,6 @@
 package policy
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/gomlx/compute"
 
+	"github.com/entrorouter/entrorouter/harness/internal/strict"
 	"github.com/entrorouter/entrorouter/harness/safetensors"
 )
 
@@ -97,7 +97,7 @@ func load(backend compute.Backend, read Read, dir string) (*Model, error) {
 		return nil, err
 	}
 	var config checkpointConfig
-	if err := ReadConfig(raw, &config); err != nil {
+	if err := strict.JSON(raw, &config); err != nil {
 		return nil, fmt.Errorf("%s: %w", configFile, err)
 	}
 	if config.Format != checkpointFormat {
@@ -191,17 +191,4 @@ func RemoveParts(path string) error {
 		}
 	}
 	return err
-}
-
-// ReadConfig decodes exactly one JSON value without unknown keys.
-func ReadConfig(raw []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return errors.New("more than one JSON value")
-	}
-	return nil
 }

@@ -3,13 +3,11 @@
 package predict
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 
+	"github.com/entrorouter/entrorouter/harness/internal/strict"
 	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
@@ -32,19 +30,6 @@ func Import(folder, name, sum string, read ReadLine) (*Imported, error) {
 	return in, err
 }
 
-// decodeLine reads one JSON object and nothing else.
-func decodeLine(line []byte, into any) error {
-	dec := json.NewDecoder(bytes.NewReader(line))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(into); err != nil {
-		return err
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("more than one value on a line")
-	}
-	return nil
-}
-
 // chance checks a probability.
 func chance(p *float64) error {
 	if p == nil || !(*p >= 0 && *p <= 1) {
@@ -59,7 +44,7 @@ func WinLines(line []byte, into map[string][]float64) error {
 		ID string   `json:"qid"`
 		P  *float64 `json:"p"`
 	}
-	if err := decodeLine(line, &l); err != nil {
+	if err := strict.JSON(line, &l); err != nil {
 		return err
 	}
 	if _, twice := into[l.ID]; twice || l.ID == "" {
@@ -85,7 +70,7 @@ func PassLines(experts []string) ReadLine {
 			Model string   `json:"model"`
 			P     *float64 `json:"p"`
 		}
-		if err := decodeLine(line, &l); err != nil {
+		if err := strict.JSON(line, &l); err != nil {
 			return err
 		}
 		m, ok := index[l.Model]

@@ -4,7 +4,6 @@
 package safetensors
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"encoding/json"
@@ -17,6 +16,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/entrorouter/entrorouter/harness/internal/strict"
 )
 
 // Info is what a header says of a tensor.
@@ -228,9 +229,7 @@ func (f *File) parse(r io.ReaderAt, size int64) error {
 	names := make([]string, 0, len(header))
 	for name, raw := range header {
 		var info tensorInfo
-		d := json.NewDecoder(bytes.NewReader(raw))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&info); err != nil {
+		if err := strict.JSON(raw, &info); err != nil {
 			return fmt.Errorf("header: tensor %q: %w", name, err)
 		}
 		infos[name] = info

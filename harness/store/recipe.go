@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/internal/strict"
 )
 
 // Key identifies a recipe: the stage it belongs to and the SHA-256 of its canonical form. It is comparable, and
@@ -127,9 +129,7 @@ func (r Recipe) JSON() []byte {
 // parseRecipe reads recipe.json.
 func parseRecipe(data []byte) (Recipe, error) {
 	var in recipeJSON
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&in); err != nil {
+	if err := strict.JSON(data, &in); err != nil {
 		return Recipe{}, err
 	}
 	return NewRecipe(in.Stage, in.Version, in.Params, in.Inputs)
