@@ -78,7 +78,6 @@ type checker struct {
 
 	badBlocks, badUnpacked, badAttempts []int64
 	badVerdicts, badFailures            [][]any
-	recount                             bool
 }
 
 func newChecker(codec codec) *checker {
@@ -278,19 +277,13 @@ func (c *checker) compare(context.Context, querier) error {
 			continue
 		}
 		sum := c.sums[id]
-		if sum.rollouts != s.rollouts || sum.checksum != s.checksum {
-			c.recount = true
-			if len(damaged) == 0 {
-				c.fault("scope", "%d has %d rollouts, and %d were stored: others, or fewer", id, sum.rollouts, s.rollouts)
-			}
+		if (sum.rollouts != s.rollouts || sum.checksum != s.checksum) && len(damaged) == 0 {
+			c.fault("scope", "%d has %d rollouts, and %d were stored: others, or fewer", id, sum.rollouts, s.rollouts)
 		}
 	}
 	for block, n := range c.blocks {
-		if have := c.counts[block]; have != n {
-			c.recount = true
-			if have+damaged[block] != n && !slices.Contains(c.badBlocks, block) {
-				c.fault("block", "%d holds the texts of %d rollouts, and %d are there", block, n, have+damaged[block])
-			}
+		if have := c.counts[block] + damaged[block]; c.counts[block] != n && have != n && !slices.Contains(c.badBlocks, block) {
+			c.fault("block", "%d holds the texts of %d rollouts, and %d are there", block, n, have)
 		}
 	}
 	for id := range c.texts {
@@ -406,18 +399,15 @@ func (c *checker) readAttempts(ctx context.Context, q querier) error {
 		}
 		w := tallies[k]
 		delete(tallies, k)
-		if !near(v.USD, w.USD) || v.attempts != w.attempts || v.In != w.In || v.Out != w.Out || v.estimated != w.estimated {
-			c.recount = true
-			if len(c.badAttempts) == 0 {
-				c.fault("sum", "of the attempts of scope %d that ended as %q is %d attempts and %.6f dollars, and there are %d of %.6f", k.scope, k.class, v.attempts, v.USD, w.attempts, w.USD)
-			}
+		differs := !near(v.USD, w.USD) || v.attempts != w.attempts || v.In != w.In || v.Out != w.Out || v.estimated != w.estimated
+		if differs && len(c.badAttempts) == 0 {
+			c.fault("sum", "of the attempts of scope %d that ended as %q is %d attempts and %.6f dollars, and there are %d of %.6f", k.scope, k.class, v.attempts, v.USD, w.attempts, w.USD)
 		}
 		return nil
 	}); err != nil {
 		return err
 	}
 	for k, v := range tallies {
-		c.recount = true
 		c.fault("sum", "of the attempts of scope %d that ended as %q is gone, and there are %d", k.scope, k.class, v.attempts)
 	}
 	return nil
