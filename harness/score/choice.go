@@ -208,16 +208,13 @@ func (c choices) costRegret() float64 {
 
 // scored averages what the scores of a row are worth: of its trainings, and of the sweeps of its knob.
 func (c choices) scored(of func(*score) float64) float64 {
-	sum := 0.0
-	for _, t := range c.row.traits {
-		if t.score != nil {
-			sum += 1 / float64(len(c.row.traits)) * of(t.score)
+	decided := average(c.row.traits, func(t traits) float64 {
+		if t.score == nil {
+			return 0
 		}
-	}
-	for _, early := range c.row.early {
-		sum += 1 / float64(len(c.row.early)) * of(early)
-	}
-	return sum
+		return of(t.score)
+	})
+	return decided + average(c.row.early, of)
 }
 
 func (c choices) knowsBest() bool { return c.best }
@@ -255,18 +252,14 @@ func (c choices) alongKnob() bool { return c.knob }
 
 // along averages a number of the settings over the curves of a row.
 func (c choices) along(of func(settings []metrics.Point) float64) float64 {
-	sum := 0.0
-	for _, at := range c.settings {
-		sum += 1 / float64(len(c.settings)) * of(at)
-	}
-	return sum
+	return average(c.settings, of)
 }
 
-func (c choices) meanGain() float64 { return average(c.gains) }
+func (c choices) meanGain() float64 { return average(c.gains, itself) }
 
 func (c choices) rivals() (all []float64) {
 	for _, gains := range c.held {
-		all = append(all, average(gains))
+		all = append(all, average(gains, itself))
 	}
 	return all
 }
@@ -276,14 +269,16 @@ func (c choices) aboveHull(of metrics.OfCurve) float64 {
 	return c.along(func(at []metrics.Point) float64 { return of(at, hull, c.weak().Cost, c.strong().Cost) })
 }
 
-// average is the mean of what trainings have.
-func average(each []float64) float64 {
+// average is the mean of a number of what there is of each training.
+func average[T any](each []T, of func(T) float64) float64 {
 	sum := 0.0
 	for _, x := range each {
-		sum += 1 / float64(len(each)) * x
+		sum += 1 / float64(len(each)) * of(x)
 	}
 	return sum
 }
+
+func itself(x float64) float64 { return x }
 
 func (c choices) weak() metrics.Point   { return c.points[0] }
 func (c choices) strong() metrics.Point { return c.points[len(c.points)-1] }

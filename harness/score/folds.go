@@ -103,11 +103,7 @@ type foldsRow struct {
 
 // over averages a number of a row over partitions.
 func (c crossed) over(row int, of func(foldsRow) float64) float64 {
-	sum := 0.0
-	for _, p := range c.partitions {
-		sum += 1 / float64(len(c.partitions)) * of(p.rows[row])
-	}
-	return sum
+	return average(c.partitions, func(p *foldsUnder) float64 { return of(p.rows[row]) })
 }
 
 func (c crossed) meanGain() float64 { return c.over(c.row, foldsRow.meanGain) }
@@ -146,12 +142,10 @@ func (c crossed) otherLead() float64 { return c.above(c.held.theirs) }
 
 // above is how far a row lies, at its own cost, above the best coin between another, at every setting of its knob, and the fixed experts.
 func (c crossed) above(place int) float64 {
-	sum := 0.0
-	for _, p := range c.partitions {
+	return average(c.partitions, func(p *foldsUnder) float64 {
 		of := p.held[place]
-		sum += 1 / float64(len(c.partitions)) * p.paths.Lead(p.rows[of.row].at, p.rival(of.over), p.coins[place])
-	}
-	return sum
+		return p.paths.Lead(p.rows[of.row].at, p.rival(of.over), p.coins[place])
+	})
 }
 
 func (c crossed) ofRow() bool        { return !c.contrast }
