@@ -50,11 +50,7 @@ func (e Endpoint) replied(r Request, reply *reply, t *trouble) (Completion, Atte
 	}
 	if t != nil {
 		a.Class, a.Error = t.class, line(t.err.Error(), "")
-		f := &Failure{Class: t.class, Again: t.later(), Err: &told{text: fmt.Sprintf("expert %s: %s", e.ID, a.Error)}}
-		if kind := t.kind(); kind != nil {
-			f.Err = &told{f.Err.Error(), []error{kind}}
-		}
-		return Completion{}, a, f
+		return Completion{}, a, &Failure{Class: t.class, Again: t.later(), Err: &told{fmt.Sprintf("expert %s: %s", e.ID, a.Error), t.kinds()}}
 	}
 	c := reply.completion()
 	c.Usage, c.Estimated = a.Usage, a.Estimated

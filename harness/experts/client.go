@@ -340,18 +340,10 @@ func (h *HTTP) failure(e *expert, s *server, t *trouble) error {
 	if advice != "" {
 		text += ": " + advice
 	}
-	kind := t.kind()
-	switch {
-	case all && kind != nil:
-		return &told{text, []error{ErrMisconfigured, kind}}
-	case all:
-		return &told{text, []error{ErrMisconfigured}}
+	if all {
+		return &told{text, append([]error{ErrMisconfigured}, t.kinds()...)}
 	}
-	f := &Failure{Class: t.class, Again: t.later(), Early: !answered, Err: &told{text: text}}
-	if kind != nil {
-		f.Err = &told{text, []error{kind}}
-	}
-	return f
+	return &Failure{Class: t.class, Again: t.later(), Early: !answered, Err: &told{text, t.kinds()}}
 }
 
 // advice says what to change, where a server's words tell.

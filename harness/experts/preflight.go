@@ -200,7 +200,7 @@ func (h *HTTP) look(ctx context.Context, e *expert, s *server, most time.Duratio
 			case t.down && t.cause == nil && most == 0:
 				text += ": try again when it is ready, or say with asking: {server_wait: SECONDS} of the pool how long to wait for it"
 			}
-			return m, &told{text, slices.DeleteFunc([]error{t.kind()}, func(err error) bool { return err == nil })}
+			return m, &told{text, t.kinds()}
 		}
 		if waited < h.o.Probe {
 			h.o.Log.Warn("waiting for a server", "server", s.base, "why", line(t.err.Error(), s.key), "at most", most)

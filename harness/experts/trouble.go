@@ -53,17 +53,17 @@ func (t *trouble) later() bool {
 	return t.class != Refused && t.class != Filtered
 }
 
-// kind is the error that callers know a class by.
-func (t *trouble) kind() error {
+// kinds is the error that callers know a class by, if there is one.
+func (t *trouble) kinds() []error {
 	switch t.class {
 	case Refused:
-		return ErrRefused
+		return []error{ErrRefused}
 	case Model:
-		return ErrUnknownExpert
+		return []error{ErrUnknownExpert}
 	case Key:
-		return ErrKey
+		return []error{ErrKey}
 	case Unavailable, Limited, Broken, Idle, Slow, Unfinished:
-		return ErrUnavailable
+		return []error{ErrUnavailable}
 	}
 	return nil
 }
