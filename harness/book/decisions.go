@@ -81,21 +81,13 @@ func WriteDecisions(d *store.Draft, arena string, experts int, decisions []routi
 
 // ReadDecisions reads what WriteDecisions wrote for the given queries, and grades the answers in it.
 func ReadDecisions(entry store.Entry, arena string, queries []routing.Query, experts int) ([]routing.Decision, error) {
-	out := make([]routing.Decision, 0, len(queries))
-	file, err := readTable(entry, decisionsFile(arena), decisionColumns(experts), func(x routing.Decision) error {
-		i := len(out)
-		if i >= len(queries) || x.Problem != queries[i].Problem.ID || x.Run != queries[i].Run || x.Expert >= experts || x.Expert < routing.Self {
-			return fmt.Errorf("not the decision on query %d of arena %s; remove the folder of this step and run again", i+1, arena)
-		}
-		x.Problem = queries[i].Problem.ID
-		out = append(out, x)
-		return nil
+	out, err := readQueries(entry, decisionsFile(arena), "decision", decisionColumns(experts), queries, func(x *routing.Decision, q routing.Query) bool {
+		ok := x.Problem == q.Problem.ID && x.Run == q.Run && x.Expert < experts && x.Expert >= routing.Self
+		x.Problem = q.Problem.ID
+		return ok
 	})
 	if err != nil {
 		return nil, err
-	}
-	if len(out) != len(queries) {
-		return nil, fmt.Errorf("%s: %d decisions for %d queries; remove the folder of this step and run again", file, len(out), len(queries))
 	}
 	return out, readAnswers(entry, arena, queries, out)
 }

@@ -4,8 +4,10 @@ package book
 
 import (
 	"errors"
+	"fmt"
 	"io"
 
+	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
 	"github.com/entrorouter/entrorouter/harness/table"
 )
@@ -32,4 +34,22 @@ func readTable[T any](entry store.Entry, file string, columns []table.Column[T],
 	}
 	defer f.Close()
 	return f.Name(), table.Read(f.Name(), f, columns, row)
+}
+
+// readQueries reads a file of a step that has a line for each of some queries, in their order. what a line is, for messages; fits says
+// whether it can be that of a query.
+func readQueries[T any](entry store.Entry, file, what string, columns []table.Column[T], queries []routing.Query, fits func(line *T, q routing.Query) bool) ([]T, error) {
+	out := make([]T, 0, len(queries))
+	path, err := readTable(entry, file, columns, func(line T) error {
+		i := len(out)
+		if i >= len(queries) || !fits(&line, queries[i]) {
+			return fmt.Errorf("not the %s of query %d; remove the folder of this step and run again", what, i+1)
+		}
+		out = append(out, line)
+		return nil
+	})
+	if err == nil && len(out) != len(queries) {
+		err = fmt.Errorf("%s: %ss of %d queries, want %d; remove the folder of this step and run again", path, what, len(out), len(queries))
+	}
+	return out, err
 }

@@ -14,11 +14,7 @@ const measurementsFile = "measurements.txt"
 
 // WriteMeasurements writes what was measured.
 func WriteMeasurements(d *store.Draft, set *metrics.Set) error {
-	w, err := d.Create(measurementsFile)
-	if err != nil {
-		return err
-	}
-	return errors.Join(set.Write(w), w.Close())
+	return create(d, measurementsFile, set.Write)
 }
 
 // ReadMeasurements reads what a measuring step made.

@@ -5,6 +5,7 @@ package book
 import (
 	"fmt"
 	"path"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -52,25 +53,16 @@ func (a *Arena) Rates(t Training) ([][]float64, error) {
 	if !t.Entry.Has(ratesFile(a.Name)) {
 		return nil, nil
 	}
-	queries := a.decided()
-	var rates [][]float64
-	file, err := readTable(t.Entry, ratesFile(a.Name), rateColumns(len(a.Experts)), func(p predicted) error {
-		i := len(rates)
-		ok := i < len(queries) && p.problem == queries[i].Problem.ID && p.run == queries[i].Run
-		for _, r := range p.rates {
-			ok = ok && 0 <= r && r <= 1
-		}
-		if !ok {
-			return fmt.Errorf("not what was predicted of query %d; remove the folder of this step and run again", i+1)
-		}
-		rates = append(rates, p.rates)
-		return nil
+	lines, err := readQueries(t.Entry, ratesFile(a.Name), "prediction", rateColumns(len(a.Experts)), a.decided(), func(p *predicted, q routing.Query) bool {
+		outside := func(r float64) bool { return !(0 <= r && r <= 1) }
+		return p.problem == q.Problem.ID && p.run == q.Run && !slices.ContainsFunc(p.rates, outside)
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(rates) != len(queries) {
-		return nil, fmt.Errorf("%s: predictions on %d queries, want %d; remove the folder of this step and run again", file, len(rates), len(queries))
+	var rates [][]float64
+	for _, p := range answered(a, lines) {
+		rates = append(rates, p.rates)
 	}
-	return answered(a, rates), nil
+	return rates, nil
 }

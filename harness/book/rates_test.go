@@ -28,10 +28,10 @@ func TestRatesReadAsTheyWereWritten(t *testing.T) {
 		t.Errorf("rates %v, %v of a row that predicted none", got, err)
 	}
 	for text, want := range map[string]string{
-		"problem,run,rate:0,rate:1\na,0,1,0\n":            "predictions on 1 queries, want 2",
-		"problem,run,rate:0,rate:1\na,0,1,0\na,1,1,0\n":   "not what was predicted of query 2",
-		"problem,run,rate:0,rate:1\na,0,1.5,0\nb,1,1,0\n": "not what was predicted of query 1",
-		"problem,run,rate:0,rate:1\na,0,NaN,0\nb,1,1,0\n": "not what was predicted of query 1",
+		"problem,run,rate:0,rate:1\na,0,1,0\n":            "predictions of 1 queries, want 2",
+		"problem,run,rate:0,rate:1\na,0,1,0\na,1,1,0\n":   "not the prediction of query 2",
+		"problem,run,rate:0,rate:1\na,0,1.5,0\nb,1,1,0\n": "not the prediction of query 1",
+		"problem,run,rate:0,rate:1\na,0,NaN,0\nb,1,1,0\n": "not the prediction of query 1",
 	} {
 		if _, err := read(func(d *store.Draft) error { return d.WriteFile(ratesFile("x"), []byte(text)) }); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

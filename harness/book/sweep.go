@@ -104,27 +104,18 @@ func (s *Sweep) Write(d *store.Draft, arena string) error {
 
 // ReadSweep reads what Write wrote for the given queries.
 func ReadSweep(entry store.Entry, arena string, queries []routing.Query, settings, experts int) (*Sweep, error) {
-	s := &Sweep{Queries: make([]Swept, 0, len(queries)), Settings: settings}
-	file, err := readTable(entry, sweepFile(arena), sweptColumns, func(q Swept) error {
-		i := len(s.Queries)
-		ok := i < len(queries) && q.Problem == queries[i].Problem.ID && q.Run == queries[i].Run && 0 <= q.First && q.First < experts
+	all, err := readQueries(entry, sweepFile(arena), "sweep", sweptColumns, queries, func(x *Swept, q routing.Query) bool {
+		ok := x.Problem == q.Problem.ID && x.Run == q.Run && 0 <= x.First && x.First < experts
 		before := 0
-		for _, t := range q.Turns {
+		for _, t := range x.Turns {
 			ok = ok && before < t.Setting && t.Setting < settings && 0 <= t.Expert && t.Expert < experts
 			before = t.Setting
 		}
-		if !ok {
-			return fmt.Errorf("not the sweep of query %d; remove the folder of this step and run again", i+1)
-		}
-		q.Problem = queries[i].Problem.ID
-		s.Queries = append(s.Queries, q)
-		return nil
+		x.Problem = q.Problem.ID
+		return ok
 	})
 	if err != nil {
 		return nil, err
 	}
-	if len(s.Queries) != len(queries) {
-		return nil, fmt.Errorf("%s: sweeps of %d queries, want %d; remove the folder of this step and run again", file, len(s.Queries), len(queries))
-	}
-	return s, nil
+	return &Sweep{all, settings}, nil
 }
