@@ -76,7 +76,7 @@ func (t *talk) answer(ctx context.Context, q experts.ChatRequest, scope store.Sc
 	t.rollouts.Keep(scope, row, "", store.Verdict{}, func(id store.RolloutID) {
 		t.talked.mu.Lock()
 		defer t.talked.mu.Unlock()
-		t.talked.stored[scope][row.Key()] = id
+		t.talked.stored[scope][row.Key()] = store.Stored{ID: id}
 	})
 	return c, t.rollouts.Sync(context.WithoutCancel(ctx)) // it was paid for
 }
@@ -86,20 +86,17 @@ func (t *talk) find(ctx context.Context, scope store.Scope, key store.RolloutKey
 	t.talked.mu.Lock()
 	defer t.talked.mu.Unlock()
 	if have, ok := t.talked.stored[scope]; ok {
-		return have[key], nil
+		return have[key].ID, nil
 	}
-	have := map[store.RolloutKey]store.RolloutID{}
-	for s, err := range t.rollouts.Load(ctx, scope, "") {
-		if err != nil {
-			return 0, err
-		}
-		have[s.Key] = s.ID
+	have, err := t.load(ctx, scope, "")
+	if err != nil {
+		return 0, err
 	}
 	if t.talked.stored == nil {
-		t.talked.stored = map[store.Scope]map[store.RolloutKey]store.RolloutID{}
+		t.talked.stored = map[store.Scope]map[store.RolloutKey]store.Stored{}
 	}
 	t.talked.stored[scope] = have
-	return have[key], nil
+	return have[key].ID, nil
 }
 
 func (t *talk) read(ctx context.Context, scope store.Scope, id store.RolloutID) (experts.Completion, error) {

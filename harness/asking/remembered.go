@@ -37,7 +37,7 @@ type Graded struct {
 type conversations struct {
 	asking singleflight.Group // by revision and row
 	mu     sync.Mutex         // of stored
-	stored map[store.Scope]map[store.RolloutKey]store.RolloutID
+	stored map[store.Scope]map[store.RolloutKey]store.Stored
 }
 
 // message is how an answer is stored.

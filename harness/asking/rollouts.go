@@ -543,7 +543,7 @@ type Given struct {
 
 // Given reads what an expert answered under a split.
 func (a *Asker) Given(ctx context.Context, x routing.Expert, split routing.Split) (*Given, error) {
-	have, err := a.load(ctx, x, split, verify.Version)
+	have, err := a.load(ctx, a.Scope(x, split), verify.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -597,7 +597,7 @@ func (a *Asker) Answered(ctx context.Context, rollout store.RolloutID, problems 
 		byText[store.KeyOfText(p.Text)] = p
 	}
 	for _, x := range a.pool.Members() {
-		have, err := a.load(ctx, x, routing.Test, "")
+		have, err := a.load(ctx, a.Scope(x, routing.Test), "")
 		if err != nil {
 			return p, false, err
 		}
@@ -615,13 +615,13 @@ func (a *Asker) again() string {
 	return "remove stages/outcomes and stages/measure there and run the experiment again: entrorouter run " + a.plan.Spec.Named
 }
 
-// load reads the rollouts of an expert by key, with the verdicts of a version of the verifier.
-func (a *Asker) load(ctx context.Context, x routing.Expert, split routing.Split, verifier string) (map[store.RolloutKey]store.Stored, error) {
+// load reads the rollouts of a scope by key, with the verdicts of a version of the verifier.
+func (a *Asker) load(ctx context.Context, scope store.Scope, verifier string) (map[store.RolloutKey]store.Stored, error) {
 	out := map[store.RolloutKey]store.Stored{}
 	if a.rollouts == nil {
 		return out, nil
 	}
-	for s, err := range a.rollouts.Load(ctx, a.Scope(x, split), verifier) {
+	for s, err := range a.rollouts.Load(ctx, scope, verifier) {
 		if err != nil {
 			return nil, err
 		}
