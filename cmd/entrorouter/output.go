@@ -10,12 +10,12 @@ import (
 	"os"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"github.com/mattn/go-isatty"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"github.com/entrorouter/entrorouter/harness/page"
 	"github.com/entrorouter/entrorouter/harness/report"
 )
 
@@ -37,7 +37,7 @@ func show(c *cli.Context, value any, text func(io.Writer)) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := io.WriteString(c.App.Writer, folded(strings.Map(harmless, b.String()), terminal(c.App.Writer).Width))
+	_, err := io.WriteString(c.App.Writer, folded(strings.Map(page.Harmless, b.String()), terminal(c.App.Writer).Width))
 	return err
 }
 
@@ -69,14 +69,6 @@ func folded(text string, columns int) string {
 		}
 	}
 	return b.String()
-}
-
-// harmless replaces what could command a terminal, which texts of servers and data may hold.
-func harmless(r rune) rune {
-	if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
-		return unicode.ReplacementChar
-	}
-	return r
 }
 
 // output is standard output. It remembers the first write that failed: whoever prints a page of help, for one, does not look.

@@ -80,7 +80,7 @@ func FuzzFormulas(f *testing.F) {
 			t.Fatalf("%q became %q, which says %q", text, set, back)
 		}
 		d := xml.NewDecoder(strings.NewReader("<t>" + strings.Map(func(r rune) rune {
-			if r < ' ' && r != '\n' && r != '\t' || r == '\ufffe' || r == '\uffff' { // nothing of XML, and harmless replaces it
+			if r < ' ' && r != '\n' && r != '\t' || r == '\ufffe' || r == '\uffff' { // nothing of XML, and Harmless replaces it
 				return ' '
 			}
 			return r

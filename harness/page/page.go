@@ -92,6 +92,6 @@ func (p *Page) Write(w io.Writer) error {
 	}
 	text := bytes.ReplaceAll(b.Bytes(), []byte("&#43;"), []byte("+")) // escaped for encodings that this is not in
 	text = bytes.ReplaceAll(text, []byte("&#39;"), []byte("'"))       // escaped for attributes in such quotes, which there are none of
-	_, err = w.Write(bytes.Map(harmless, text))
+	_, err = w.Write(bytes.Map(Harmless, text))
 	return err
 }

@@ -431,7 +431,7 @@ func (s *asked) pack() (err error) {
 		}{r, s.Anchor}); err != nil {
 			return err
 		}
-		cards = append(cards, [2]string{r.Anchor, string(bytes.Map(harmless, b.Bytes()))})
+		cards = append(cards, [2]string{r.Anchor, string(bytes.Map(Harmless, b.Bytes()))})
 	}
 	if s.Packed, err = packed(cards); err == nil && len(s.Every) > len(s.Rows) {
 		s.PackedAll, err = packed(s.columns())

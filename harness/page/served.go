@@ -46,6 +46,6 @@ func (p beside) write(w io.Writer, name string) error {
 	if err := besideTemplate.ExecuteTemplate(&b, name, p); err != nil {
 		return err
 	}
-	_, err = w.Write(bytes.Map(harmless, b.Bytes()))
+	_, err = w.Write(bytes.Map(Harmless, b.Bytes()))
 	return err
 }

@@ -35,8 +35,9 @@ func hash(text []byte) string {
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
 }
 
-// harmless replaces what would change the order of the text around it, or has no place in a page.
-func harmless(r rune) rune {
+// Harmless replaces what would change the order of the text around it, could command a terminal or has no place in a page: texts of
+// servers and data may hold it.
+func Harmless(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' && r != '\t' || unicode.Is(unicode.Bidi_Control, r) {
 		return unicode.ReplacementChar
 	}
