@@ -86,13 +86,13 @@ func (b *Base) Close() error {
 // check compares what the files hold with what the config asks for.
 func (b *Base) check() error {
 	known := map[string]bool{}
-	for _, t := range b.Config.tensors() {
-		known[t.name] = true
-		switch info, ok := b.file.Find(t.name); {
+	for _, t := range b.Config.Sizes() {
+		known[t.Name] = true
+		switch info, ok := b.file.Find(t.Name); {
 		case !ok:
-			return fmt.Errorf("tensor %q is missing; %s asks for it", t.name, configFile)
-		case !slices.Equal(info.Dims, t.dims):
-			return fmt.Errorf("tensor %q has shape %v; %s asks for %v", t.name, info.Dims, configFile, t.dims)
+			return fmt.Errorf("tensor %q is missing; %s asks for it", t.Name, configFile)
+		case !slices.Equal(info.Dims, t.Dims):
+			return fmt.Errorf("tensor %q has shape %v; %s asks for %v", t.Name, info.Dims, configFile, t.Dims)
 		}
 	}
 	for _, info := range b.file.Tensors() {
@@ -126,18 +126,18 @@ func (b *Base) checkTied(head safetensors.Info) error {
 }
 
 // values returns a weight in float32.
-func (b *Base) values(t tensor) ([]float32, error) {
+func (b *Base) values(t Size) ([]float32, error) {
 	if b.file != nil {
-		return b.file.Floats(t.name)
+		return b.file.Floats(t.Name)
 	}
-	values := make([]float32, size(t.dims))
+	values := make([]float32, size(t.Dims))
 	if t.norm() {
 		for i := range values {
 			values[i] = 1
 		}
 		return values, nil
 	}
-	r := b.seed.Derive(t.name).Rand()
+	r := b.seed.Derive(t.Name).Rand()
 	for i := range values {
 		values[i] = float32(freshSD * r.NormFloat64())
 	}
@@ -145,10 +145,10 @@ func (b *Base) values(t tensor) ([]float32, error) {
 }
 
 // kept is the type in which a weight is kept: BF16 stays, everything else is float32. Without files the config says it.
-func (b *Base) kept(t tensor) dtypes.DType {
+func (b *Base) kept(t Size) dtypes.DType {
 	stored := b.Config.Stored
 	if b.file != nil {
-		info, _ := b.file.Find(t.name)
+		info, _ := b.file.Find(t.Name)
 		stored = info.DType
 	}
 	if stored == safetensors.BF16 {
@@ -158,11 +158,11 @@ func (b *Base) kept(t tensor) dtypes.DType {
 }
 
 // stored returns a weight in the type in which it is kept.
-func (b *Base) stored(t tensor) (*tensors.Tensor, error) {
+func (b *Base) stored(t Size) (*tensors.Tensor, error) {
 	if b.kept(t) == dtypes.BFloat16 {
-		value := tensors.FromShape(shapes.Make(dtypes.BFloat16, t.dims...))
+		value := tensors.FromShape(shapes.Make(dtypes.BFloat16, t.Dims...))
 		var err error
-		if access := value.MutableBytes(func(data []byte) { err = b.file.Read(t.name, data) }); access != nil {
+		if access := value.MutableBytes(func(data []byte) { err = b.file.Read(t.Name, data) }); access != nil {
 			err = access
 		}
 		return value, err
@@ -171,16 +171,16 @@ func (b *Base) stored(t tensor) (*tensors.Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return tensors.FromFlatDataAndDimensions(values, t.dims...), nil
+	return tensors.FromFlatDataAndDimensions(values, t.Dims...), nil
 }
 
 // rows returns rows of a weight [rows,width] in float32, one after another.
-func (b *Base) rows(t tensor, rows []int32) ([]float32, error) {
+func (b *Base) rows(t Size, rows []int32) ([]float32, error) {
 	values, err := b.values(t)
 	if err != nil {
 		return nil, err
 	}
-	width := t.dims[1]
+	width := t.Dims[1]
 	picked := make([]float32, 0, len(rows)*width)
 	for _, r := range rows {
 		picked = append(picked, values[int(r)*width:(int(r)+1)*width]...)

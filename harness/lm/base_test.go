@@ -181,16 +181,16 @@ func TestFreshWeightsDependOnTheSeedAlone(t *testing.T) {
 		t.Errorf("digests are %s, %s and of another seed %s", base.Digest, again.Digest, other.Digest)
 	}
 	var sum, squares, count float64
-	for _, w := range base.Config.tensors() {
+	for _, w := range base.Config.Sizes() {
 		x, _ := base.values(w)
 		y, _ := again.values(w)
 		z, _ := other.values(w)
 		if !slices.Equal(x, y) || (!w.norm() && slices.Equal(x, z)) {
-			t.Errorf("%s does not depend on the seed alone", w.name)
+			t.Errorf("%s does not depend on the seed alone", w.Name)
 		}
 		for _, v := range x {
 			if w.norm() && v != 1 {
-				t.Errorf("%s starts at %v", w.name, v)
+				t.Errorf("%s starts at %v", w.Name, v)
 			} else if !w.norm() {
 				sum, squares, count = sum+float64(v), squares+float64(v)*float64(v), count+1
 			}
@@ -226,16 +226,16 @@ func TestAFolderWrittenIsReadAsTheSameModel(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer got.Close()
-		for _, w := range base.Config.tensors() {
+		for _, w := range base.Config.Sizes() {
 			x, _ := base.values(w)
 			y, _ := got.values(w)
 			data, _ := dtype.Narrow(x)
 			if !slices.Equal(dtype.Widen(data), y) {
-				t.Errorf("%s: %s changed", dtype, w.name)
+				t.Errorf("%s: %s changed", dtype, w.Name)
 			}
 			kept, err := got.stored(w)
 			if want := map[safetensors.DType]dtypes.DType{"F32": dtypes.Float32, "BF16": dtypes.BFloat16}[dtype]; err != nil || kept.DType() != want {
-				t.Errorf("%s: %s is kept as %v (%v)", dtype, w.name, kept.DType(), err)
+				t.Errorf("%s: %s is kept as %v (%v)", dtype, w.Name, kept.DType(), err)
 			}
 		}
 		if raw, _ := os.ReadFile(filepath.Join(dir, "tokenizer.json")); string(raw) != "{\"a\": 1}\n" {
@@ -263,8 +263,8 @@ func TestXLATransformersLoadsAFolderWritten(t *testing.T) {
 		}
 		dir, work := t.TempDir(), t.TempDir()
 		values := func(name string) ([]float32, error) {
-			all := base.Config.tensors()
-			v, err := base.values(all[slices.IndexFunc(all, func(w tensor) bool { return w.name == name })])
+			all := base.Config.Sizes()
+			v, err := base.values(all[slices.IndexFunc(all, func(w Size) bool { return w.Name == name })])
 			for i := range v {
 				v[i] *= 8 // so that logits are of some size
 			}

@@ -3,6 +3,7 @@
 package lm
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -117,26 +118,16 @@ func parseConfig(raw []byte) (Config, error) {
 	}
 	c := Config{
 		Arch: j.ModelType, Vocab: j.Vocab, Hidden: j.Hidden, Inner: j.Inner, Layers: j.Layers, Heads: j.Heads,
-		KVHeads: j.KVHeads, HeadDim: j.HeadDim, Epsilon: j.Epsilon, Theta: j.Theta, Tied: j.Tied,
+		KVHeads: cmp.Or(j.KVHeads, j.Heads), HeadDim: j.HeadDim, Epsilon: cmp.Or(j.Epsilon, 1e-6), Theta: j.Theta, Tied: j.Tied,
 		Stored: safetensors.F32, Position: j.Position, BOS: j.BOS, EOS: j.EOS,
-	}
-	if c.KVHeads == 0 {
-		c.KVHeads = c.Heads
 	}
 	if c.HeadDim == 0 && c.Heads > 0 {
 		c.HeadDim = c.Hidden / c.Heads
 	}
-	if c.Epsilon == 0 {
-		c.Epsilon = 1e-6
-	}
 	if j.Rotation != nil && j.Rotation.Theta != 0 {
 		c.Theta = j.Rotation.Theta
 	}
-	name := j.DType
-	if name == "" {
-		name = j.TorchDType
-	}
-	if name != "" {
+	if name := cmp.Or(j.DType, j.TorchDType); name != "" {
 		var ok bool
 		if c.Stored, ok = stored[name]; !ok {
 			return Config{}, fmt.Errorf("dtype is %q; known: float32, float16, bfloat16", name)
@@ -276,39 +267,40 @@ func (c Config) shape(name string) []int {
 	return []int{c.Inner, c.Hidden}
 }
 
-// tensor is a weight of the decoder and its shape.
-type tensor struct {
-	name string
-	dims []int
+// Size is the name and the shape of a weight.
+type Size struct {
+	Name string
+	Dims []int // [out,in] of a product, [V,D] of embedding and head, one axis of a norm
 }
 
 // norm says whether a weight scales a norm: it starts at 1 and does not decay.
-func (t tensor) norm() bool { return len(t.dims) == 1 }
+func (t Size) norm() bool { return len(t.Dims) == 1 }
 
-// tensors lists every weight: the embedding, the layers from the first to the last, the last norm, and the head unless it is tied.
-func (c Config) tensors() []tensor {
-	all := []tensor{{embedName, []int{c.Vocab, c.Hidden}}}
+// Sizes lists every weight in the order in which a folder has them: the embedding, the layers from the first to the last, the last norm,
+// and the head unless it is tied.
+func (c Config) Sizes() []Size {
+	all := []Size{{embedName, []int{c.Vocab, c.Hidden}}}
 	for l := range c.Layers {
 		all = append(all, c.layer(l)...)
 	}
-	all = append(all, tensor{normName, []int{c.Hidden}})
+	all = append(all, Size{normName, []int{c.Hidden}})
 	if !c.Tied {
-		all = append(all, tensor{headName, []int{c.Vocab, c.Hidden}})
+		all = append(all, Size{headName, []int{c.Vocab, c.Hidden}})
 	}
 	return all
 }
 
 // layer lists the weights of a layer.
-func (c Config) layer(l int) []tensor {
-	all := []tensor{{layerName(l, "input_layernorm.weight"), []int{c.Hidden}}}
+func (c Config) layer(l int) []Size {
+	all := []Size{{layerName(l, "input_layernorm.weight"), []int{c.Hidden}}}
 	for _, p := range spec.Projections {
 		if p == "gate_proj" {
-			all = append(all, tensor{layerName(l, "post_attention_layernorm.weight"), []int{c.Hidden}})
+			all = append(all, Size{layerName(l, "post_attention_layernorm.weight"), []int{c.Hidden}})
 		}
-		all = append(all, tensor{projection(l, p) + ".weight", c.shape(p)})
+		all = append(all, Size{projection(l, p) + ".weight", c.shape(p)})
 	}
 	if c.Arch == "qwen3" {
-		all = append(all, tensor{layerName(l, "self_attn.q_norm.weight"), []int{c.HeadDim}}, tensor{layerName(l, "self_attn.k_norm.weight"), []int{c.HeadDim}})
+		all = append(all, Size{layerName(l, "self_attn.q_norm.weight"), []int{c.HeadDim}}, Size{layerName(l, "self_attn.k_norm.weight"), []int{c.HeadDim}})
 	}
 	return all
 }
@@ -316,8 +308,8 @@ func (c Config) layer(l int) []tensor {
 // Parameters counts the weights.
 func (c Config) Parameters() int {
 	n := 0
-	for _, t := range c.tensors() {
-		n += size(t.dims)
+	for _, t := range c.Sizes() {
+		n += size(t.Dims)
 	}
 	return n
 }

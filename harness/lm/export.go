@@ -106,8 +106,8 @@ func (x Export) model(p *Policy, trained map[string]func() ([]float32, error), d
 		c.Tied = false
 	}
 	dims := map[string][]int{}
-	for _, t := range c.tensors() {
-		dims[t.name] = t.dims
+	for _, t := range c.Sizes() {
+		dims[t.Name] = t.Dims
 	}
 	values := func(name string) ([]float32, error) {
 		if read, ok := trained[name]; ok {
@@ -117,7 +117,7 @@ func (x Export) model(p *Policy, trained map[string]func() ([]float32, error), d
 		if name == headName {
 			from = p.base.Config.headWeight()
 		}
-		w, err := p.base.values(tensor{from, dims[name]})
+		w, err := p.base.values(Size{from, dims[name]})
 		if err != nil {
 			return nil, err
 		}
@@ -200,20 +200,11 @@ type About struct {
 	Writes int    // tokens that it writes at most before it chooses; 0: it only chooses
 }
 
-// Labelled is an expert and the letter that names it.
-type Labelled struct {
-	Label string
-	Expert
-}
-
 // About says what the policy is.
 func (p *Policy) About() About {
-	a := About{System: p.system, Digest: p.base.Digest}
+	a := About{Pool: labelled(p.record.Experts), System: p.system, Digest: p.base.Digest}
 	if p.Writes() {
 		a.Writes = p.record.Policy.Writes.AtTest()
-	}
-	for i, x := range p.record.Experts {
-		a.Pool = append(a.Pool, Labelled{label(i), x})
 	}
 	c := p.base.Config
 	a.Base = fmt.Sprintf("a fresh model whose weights are random, seed %d", p.record.Policy.Model.Seed)

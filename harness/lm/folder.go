@@ -27,8 +27,8 @@ func write(dir string, c Config, values values, dtype safetensors.DType, base *B
 		return err
 	}
 	var infos []safetensors.Info
-	for _, t := range c.tensors() {
-		infos = append(infos, safetensors.Info{Name: t.name, DType: dtype, Dims: t.dims})
+	for _, t := range c.Sizes() {
+		infos = append(infos, safetensors.Info{Name: t.Name, DType: dtype, Dims: t.Dims})
 	}
 	if err := writeWeights(filepath.Join(dir, safetensors.ModelFile), infos, values); err != nil {
 		return err

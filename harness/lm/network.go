@@ -28,17 +28,17 @@ type Network struct {
 func NewNetwork(backend policy.Backend, d Decoder, base *Base, want func(name string) bool) (*Network, error) {
 	n := &Network{Decoder: d, backend: backend, store: model.NewStore()}
 	n.scope = n.store.RootScope()
-	for _, t := range base.Config.tensors() {
-		if want != nil && !want(t.name) {
+	for _, t := range base.Config.Sizes() {
+		if want != nil && !want(t.Name) {
 			continue
 		}
 		value, err := base.stored(t)
 		if err == nil {
-			_, err = n.store.CreateVariable("/"+t.name, value)
+			_, err = n.store.CreateVariable("/"+t.Name, value)
 		}
 		if err != nil {
 			n.Close()
-			return nil, fmt.Errorf("weight %q: %w", t.name, err)
+			return nil, fmt.Errorf("weight %q: %w", t.Name, err)
 		}
 	}
 	return n, nil

@@ -201,8 +201,8 @@ func TestLossAndEveryGradientAreThoseOfTransformers(t *testing.T) {
 			n := network(t, b, base, dtypes.Float32)
 			n.Checkpoint = checkpoint
 			var names []string
-			for _, w := range base.Config.tensors() {
-				names = append(names, w.name)
+			for _, w := range base.Config.Sizes() {
+				names = append(names, w.Name)
 			}
 			out := call(t, n, func(w Weights, in []*graph.Node) []*graph.Node {
 				loss := n.loss(w, in[0], in[1])

@@ -77,17 +77,17 @@ func (p *Policy) head() bool { return p.from > p.base.Config.Layers }
 func (p *Policy) Weights() []policy.Weight {
 	var weights []policy.Weight
 	lora := p.decoder.LoRA
-	for _, t := range p.base.Config.tensors() {
-		layer, in := inLayer(t.name)
+	for _, t := range p.base.Config.Sizes() {
+		layer, in := inLayer(t.Name)
 		switch {
-		case p.trunk != nil && (in && layer < p.from || t.name == embedName) || p.head() && t.name == normName:
+		case p.trunk != nil && (in && layer < p.from || t.Name == embedName) || p.head() && t.Name == normName:
 			continue // in the trunk
-		case t.name == headName && !p.whole():
+		case t.Name == headName && !p.whole():
 			continue // the labels' rows are enough
 		case lora != nil:
-			weights = append(weights, policy.Weight{Name: t.name, Dims: t.dims, Kept: p.base.kept(t), Frozen: func() (*tensors.Tensor, error) { return p.base.stored(t) }})
+			weights = append(weights, policy.Weight{Name: t.Name, Dims: t.Dims, Kept: p.base.kept(t), Frozen: func() (*tensors.Tensor, error) { return p.base.stored(t) }})
 		default:
-			weights = append(weights, policy.Weight{Name: t.name, Dims: t.dims, NoDecay: t.norm(), Start: func(_ seed.Seed, values []float32) error {
+			weights = append(weights, policy.Weight{Name: t.Name, Dims: t.Dims, NoDecay: t.norm(), Start: func(_ seed.Seed, values []float32) error {
 				from, err := p.base.values(t)
 				copy(values, from)
 				return err
@@ -131,7 +131,7 @@ func (p *Policy) Weights() []policy.Weight {
 // labelRows are the labels' rows of the model's head.
 func (p *Policy) labelRows() ([]float32, error) {
 	c := p.base.Config
-	return p.base.rows(tensor{c.headWeight(), []int{c.Vocab, c.Hidden}}, p.labels)
+	return p.base.rows(Size{c.headWeight(), []int{c.Vocab, c.Hidden}}, p.labels)
 }
 
 // Sizes implements policy.Sized: rows of hidden states or tokens are large.

@@ -236,7 +236,7 @@ func TestEachTuningMovesItsWeightsAndNoOthers(t *testing.T) {
 	models := newModels(t, 1<<20)
 	layer := func(l int) (names []string) {
 		for _, w := range (tiny("qwen3", true)).layer(l) {
-			names = append(names, w.name)
+			names = append(names, w.Name)
 		}
 		return names
 	}
@@ -548,11 +548,11 @@ func TestTokensWithoutAnEmbeddingAreNamed(t *testing.T) {
 			t.Fatal(err)
 		}
 		dims := map[string][]int{}
-		for _, w := range base.Config.tensors() {
-			dims[w.name] = w.dims
+		for _, w := range base.Config.Sizes() {
+			dims[w.Name] = w.Dims
 		}
 		dir := t.TempDir()
-		if err := write(dir, base.Config, func(name string) ([]float32, error) { return base.values(tensor{name, dims[name]}) }, safetensors.F32, nil); err != nil {
+		if err := write(dir, base.Config, func(name string) ([]float32, error) { return base.values(Size{name, dims[name]}) }, safetensors.F32, nil); err != nil {
 			t.Fatal(err)
 		}
 		freshFolder(t, dir, freshChat)

@@ -40,6 +40,20 @@ const mostExperts = 26
 // label names the expert at an index.
 func label(i int) string { return string(rune('A' + i)) }
 
+// Labelled is an expert and the letter that names it.
+type Labelled struct {
+	Label string
+	Expert
+}
+
+func labelled(experts []Expert) []Labelled {
+	all := make([]Labelled, len(experts))
+	for i, x := range experts {
+		all[i] = Labelled{label(i), x}
+	}
+	return all
+}
+
 // labels returns the token of each expert's label. A label of several tokens is an error.
 func labels(v Vocabulary, experts int) ([]int32, error) {
 	if experts > mostExperts {
@@ -83,16 +97,8 @@ func instructions(experts []Expert, writes bool) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("prompt: %w", err)
 	}
-	type row struct {
-		Label string
-		Expert
-	}
-	rows := make([]row, len(experts))
-	for i, x := range experts {
-		rows[i] = row{label(i), x}
-	}
 	var text strings.Builder
-	if err := t.ExecuteTemplate(&text, name, rows); err != nil {
+	if err := t.ExecuteTemplate(&text, name, labelled(experts)); err != nil {
 		return "", fmt.Errorf("prompt: %w", err)
 	}
 	return text.String(), nil

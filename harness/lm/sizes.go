@@ -11,21 +11,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
-// Size is the name and the shape of a weight.
-type Size struct {
-	Name string
-	Dims []int // [out,in] of a product, [V,D] of embedding and head, one axis of a norm
-}
-
-// Sizes lists the weights of the network, in the order in which a folder has them.
-func (c Config) Sizes() []Size {
-	var all []Size
-	for _, t := range c.tensors() {
-		all = append(all, Size{t.name, t.dims})
-	}
-	return all
-}
-
 // AdapterSizes lists the weights of the adapters; none without LoRA.
 func (d Decoder) AdapterSizes() []Size {
 	var all []Size
@@ -80,9 +65,9 @@ func (c Config) Shares(cfg spec.Policy, choices int) (s Shares) {
 	if c.Stored == safetensors.BF16 {
 		width = 2
 	}
-	for _, t := range c.tensors() {
-		n := int64(size(t.dims))
-		layer, inside := inLayer(t.name)
+	for _, t := range c.Sizes() {
+		n := int64(size(t.Dims))
+		layer, inside := inLayer(t.Name)
 		trained := cfg.Tune.Part == "full" || cfg.Tune.LoRA == nil && inside && layer >= first
 		switch {
 		case trained:
