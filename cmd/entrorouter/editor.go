@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -33,10 +34,7 @@ func schemaCommand() *cli.Command {
 			if c.NArg() > 1 {
 				return usageError{fmt.Errorf("schema takes at most one kind of file, got %d arguments; known: %s", c.NArg(), strings.Join(schemaKinds, ", "))}
 			}
-			kind := c.Args().First()
-			if kind == "" {
-				kind = "spec"
-			}
+			kind := cmp.Or(c.Args().First(), "spec")
 			s, err := schema(kind)
 			if err != nil {
 				return err

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -227,9 +228,7 @@ func showBytes(f *fetch.Fetcher, out io.Writer) (done func()) {
 func (p *bytesShown) show(what string, n, total int64) {
 	if p.bar == nil || p.what != what {
 		p.done()
-		if total == 0 {
-			total = -1
-		}
+		total = cmp.Or(total, -1)
 		p.what = what
 		p.bar = progressbar.NewOptions64(total, progressbar.OptionSetWriter(p.out), progressbar.OptionSetVisibility(isTerminal(p.out)),
 			progressbar.OptionSetDescription(filepath.Base(what)), progressbar.OptionSetWidth(24), progressbar.OptionShowBytes(true),

@@ -325,9 +325,7 @@ func (h *HTTP) failure(e *expert, s *server, t *trouble) error {
 	e.streak++
 	streak, answered := e.streak, e.answered
 	h.mu.Unlock()
-	if s == nil {
-		s = e.servers[0]
-	}
+	s = cmp.Or(s, e.servers[0])
 	text := fmt.Sprintf("expert %s: %s: %s", e.ID, s.base, line(t.err.Error(), s.key))
 	advice := h.advice(e, t)
 	all := t.class == Local || t.debt || t.keyed

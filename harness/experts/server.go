@@ -4,6 +4,7 @@
 package experts
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -100,10 +101,7 @@ func (h *HTTP) pick(e *expert, w *waiter, now time.Time) (t turn, again time.Tim
 	if e.inflight >= e.most {
 		return turn{}, time.Time{}
 	}
-	need := e.mean
-	if need == 0 {
-		need = float64(w.prompt)/4 + float64(w.limit)
-	}
+	need := cmp.Or(e.mean, float64(w.prompt)/4+float64(w.limit))
 	if at := later(e.requests.when(1, now), e.tokens.when(need, now)); at.After(now) {
 		return turn{}, at
 	}

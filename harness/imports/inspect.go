@@ -5,6 +5,7 @@ package imports
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -188,9 +189,7 @@ func decode(r io.Reader, into any) error {
 
 func (s inspectSample) row(h inspectHeader, o Options) (Row, error) {
 	r := Row{Benchmark: o.Benchmark, Model: h.Eval.Model, Options: s.Choices, In: unsaid, Out: unsaid, USD: math.NaN()}
-	if r.Benchmark == "" {
-		r.Benchmark = path.Base(h.Eval.Task)
-	}
+	r.Benchmark = cmp.Or(r.Benchmark, path.Base(h.Eval.Task))
 	id, ok := textOf(s.ID)
 	if !ok {
 		return r, fmt.Errorf("the sample has no id")

@@ -3,6 +3,7 @@
 package lines
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,10 +24,7 @@ func Worded(err error) error {
 	case !errors.As(err, &wrong):
 		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
 	}
-	name := wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:] // what stands before may be a type
-	if name == "" {
-		name = "it"
-	}
+	name := cmp.Or(wrong.Field[strings.LastIndexByte(wrong.Field, '.')+1:], "it") // what stands before may be a type
 	number, ok := strings.CutPrefix(wrong.Value, "number ")
 	switch {
 	case ok && wrong.Type.Kind() == reflect.Float64:

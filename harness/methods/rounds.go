@@ -3,6 +3,7 @@
 package methods
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/entrorouter/entrorouter/harness/rounds"
@@ -61,9 +62,7 @@ func (k *asksSeveral) decoded(s Setup) error {
 	case s.Spec.Policy.Rationale == "cot":
 		return paramFault(s.Method, "lm", "policy.rationale of the experiment is cot, and a row that asks several experts names its moves and writes nothing; set it to none")
 	}
-	if k.SFT == nil {
-		k.SFT = &s.Spec.SFT
-	}
+	k.SFT = cmp.Or(k.SFT, &s.Spec.SFT)
 	k.training.Decoder = &rounds.Decoder{Policy: s.Spec.Policy, SFT: *k.SFT, Backend: s.Backend, Models: s.Models}
 	return nil
 }

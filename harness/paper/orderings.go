@@ -220,12 +220,8 @@ func (o *Ordering) on(kind, table string) (Rows, bool) {
 	if r.B.empty() {
 		r.B = o.B
 	}
-	if r.Needs == "" {
-		r.Needs = o.Needs
-	}
-	if r.Reason == "" {
-		r.Reason = o.Reason
-	}
+	r.Needs = cmp.Or(r.Needs, o.Needs)
+	r.Reason = cmp.Or(r.Reason, o.Reason)
 	if kind == kindModel && r.Needs == languageModel {
 		r.Needs, r.Reason = "", ""
 	}
@@ -364,9 +360,7 @@ func (o *Ordering) check(table string, f *faults) {
 	if len(f.text) > before {
 		return
 	}
-	if o.Metric == "" {
-		o.Metric = "accuracy"
-	}
+	o.Metric = cmp.Or(o.Metric, "accuracy")
 	for _, kind := range kinds {
 		r, ok := o.on(kind, table)
 		if !ok {

@@ -3,6 +3,7 @@
 package paper
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -101,9 +102,7 @@ func (s *Measurements) rows(experiment string) (rows []*row, file string) {
 			r = &row{keys: keys, name: label(keys), lines: map[string]metrics.Measurement{}, seeds: map[string]bool{}}
 			byName[r.name] = r
 			rows = append(rows, r)
-			if file == "" {
-				file = s.files[m.Label()]
-			}
+			file = cmp.Or(file, s.files[m.Label()])
 		}
 		if seed := m.Key("seed"); seed != "" {
 			r.seeds[seed] = true

@@ -368,9 +368,7 @@ func (d *paretoData) scales() (costs, accuracies, gains scale) {
 			low, high, most = min(low, b.Quality), max(high, b.Quality), max(most, d.factor*b.Cost)
 		}
 	}
-	if most == 0 {
-		most = 1
-	}
+	most = cmp.Or(most, 1)
 	costs = scale{low: -0.03 * most, high: 1.08 * most, label: d.label, marks: ticks(most, 6)}
 	gap := max(0.06*(high-low), 0.5)
 	accuracies = scale{low: low - 1.6*gap, high: high + 2.2*gap, label: "Accuracy (%)"} // names stand over and under the hull

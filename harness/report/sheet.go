@@ -4,6 +4,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -280,10 +281,7 @@ func (to Terminal) WriteSheet(w io.Writer, s *Sheet) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	limit := to.Width
-	if limit == 0 {
-		limit = pageWidth
-	}
+	limit := cmp.Or(to.Width, pageWidth)
 	var b strings.Builder
 	say := func(text string) {
 		for _, l := range wrap(text, limit) {

@@ -3,6 +3,7 @@
 package spec
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"reflect"
@@ -58,9 +59,7 @@ func readKnobs(t reflect.Type) []knob {
 		case !f.IsExported() || name == "-":
 			continue
 		}
-		if name == "" {
-			name = strings.ToLower(f.Name)
-		}
+		name = cmp.Or(name, strings.ToLower(f.Name))
 		k := knob{name: name, index: []int{i}, field: t.Name() + "." + f.Name, typ: f.Type, optional: strings.Contains(options, "omitempty"), in: f.Tag.Get("in")}
 		k.word, k.line, k.none = f.Tag.Get("word") != "", f.Tag.Get("line") != "", f.Tag.Get("nothing") != ""
 		if names := f.Tag.Get("oneof"); names != "" {

@@ -3,6 +3,7 @@
 package steps
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -50,9 +51,7 @@ func (o Options) Filled() Options {
 	if o.Progress == nil {
 		o.Progress = silent{}
 	}
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Env == nil {
 		o.Env = map[string]string{}
 	}

@@ -3,6 +3,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -26,9 +27,7 @@ func OpenReadOnly(root string) *Store {
 
 func open(root string, o Options, at step) (*Store, error) {
 	s := &Store{root: root, log: o.Log, at: at, making: map[Key]chan struct{}{}}
-	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
-	}
+	s.log = cmp.Or(s.log, slog.New(slog.DiscardHandler))
 	if o.Env == nil {
 		o.Env = struct{}{}
 	}

@@ -3,6 +3,7 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/gomlx/gomlx/core/graph"
@@ -29,9 +30,7 @@ const choicesAtOnce = 16
 // Choices begins a stage of a training of m, whose policy must not write before it chooses. Files are named after the stage. It reads no
 // state; Resume does.
 func (c Conduct) Choices(m *policy.Model, stage string, decay float64, s seed.Seed) (*Choices, error) {
-	if c.Micro == 0 {
-		c.Micro = choicesAtOnce
-	}
+	c.Micro = cmp.Or(c.Micro, choicesAtOnce)
 	x := &Choices{conduct: c, stage: stage, model: m}
 	var err error
 	if x.look, err = model.NewExec(m.Backend(), m.Store(), func(_ *model.Scope, in []*graph.Node) *graph.Node {

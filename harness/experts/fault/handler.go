@@ -4,6 +4,7 @@ package fault
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"hash/fnv"
 	"io"
@@ -107,9 +108,7 @@ type answer struct {
 
 // WriteHeader and those below implement http.ResponseWriter.
 func (a *answer) WriteHeader(status int) {
-	if a.status == 0 {
-		a.status = status
-	}
+	a.status = cmp.Or(a.status, status)
 }
 
 func (a *answer) Header() http.Header { return a.header }

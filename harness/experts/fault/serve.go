@@ -3,6 +3,7 @@
 package fault
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -70,10 +71,7 @@ func (h *Handler) choose(q asked) (rule, attempt int) {
 	h.attempts[q.key]++
 	attempt, rule = h.attempts[q.key], -1
 	for i, r := range h.plan {
-		path := r.Path
-		if path == "" {
-			path = completions
-		}
+		path := cmp.Or(r.Path, completions)
 		if !strings.HasPrefix(q.path, path) {
 			continue
 		}

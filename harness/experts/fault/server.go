@@ -3,6 +3,7 @@
 package fault
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -58,9 +59,7 @@ func New(t TB, script Script) *Server {
 	if script.Answer == nil {
 		script.Answer = four
 	}
-	if script.Options.Log == nil {
-		script.Options.Log = slog.New(slog.DiscardHandler)
-	}
+	script.Options.Log = cmp.Or(script.Options.Log, slog.New(slog.DiscardHandler))
 	l, err := Listen("127.0.0.1:0")
 	if err != nil {
 		t.Fatalf("cannot listen on the loopback interface: %v", err)

@@ -7,6 +7,7 @@ package sim
 // The pool: what a simulated expert answers to a request, and the closed-form truth about it.
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -174,10 +175,7 @@ func (s *Pool) Complete(ctx context.Context, r experts.Request) (experts.Complet
 	if err != nil {
 		return experts.Completion{}, err
 	}
-	limit := r.MaxTokens
-	if limit == 0 {
-		limit = s.members[i].MaxTokens
-	}
+	limit := cmp.Or(r.MaxTokens, s.members[i].MaxTokens)
 
 	stream := s.root.Derive("rollout", r.Expert, hash, experts.WireSeed(r.Seed)).Rand()
 	correct := stream.Float64() < p

@@ -5,6 +5,7 @@ package vllm
 // The server: who is asked what, and which requests it refuses.
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -144,9 +145,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 	if id := r.Header.Get("X-Request-Id"); id != "" {
 		reply.id = id
 	}
-	if reply.id == "" {
-		reply.id = base36(q.Seed)
-	}
+	reply.id = cmp.Or(reply.id, base36(q.Seed))
 	if !q.Stream {
 		writeJSON(w, reply.append(make([]byte, 0, reply.size()+512)))
 		return
