@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"sync"
+
+	"github.com/entrorouter/entrorouter/harness/internal/room"
 )
 
 // Texts remembers what texts are made of, so that whoever reads the same texts cuts them up once. It forgets
@@ -13,14 +15,15 @@ import (
 // dropped the oldest would never know the next. What it returns is what reading anew would, so it decides no number.
 // Safe for concurrent use; a nil *Texts remembers nothing.
 type Texts struct {
+	room  *room.Room // in bytes
 	mu    sync.RWMutex
-	left  int  // bytes
-	full  bool // something was not learned
 	known map[string]*content
 }
 
 // NewTexts returns an empty memory of about so many bytes.
-func NewTexts(bytes int) *Texts { return &Texts{left: bytes, known: map[string]*content{}} }
+func NewTexts(bytes int) *Texts {
+	return &Texts{room: room.Of(int64(bytes)), known: map[string]*content{}}
+}
 
 // content is what a text is made of. Readers must not change it.
 type content struct {
@@ -148,7 +151,7 @@ func (t *Texts) learn(text string, surface []float64, h hashed) {
 	defer t.mu.Unlock()
 	c := t.known[text]
 	if c == nil {
-		if !t.takes(entry + len(text) + 8*len(surface)) {
+		if !t.room.Take(int64(entry + len(text) + 8*len(surface))) {
 			return
 		}
 		c = &content{surface: surface}
@@ -161,29 +164,15 @@ func (t *Texts) learn(text string, surface []float64, h hashed) {
 		if known.has(h.buckets, h.ngrams) {
 			return // learned by another reader meanwhile
 		}
-		if h.has(known.buckets, known.ngrams) && t.takes(len(h.packed)-len(known.packed)) {
+		if h.has(known.buckets, known.ngrams) && t.room.Take(int64(len(h.packed)-len(known.packed))) {
 			c.grams[i] = h
 			return
 		}
 	}
-	if t.takes(entry + len(h.packed)) {
+	if t.room.Take(int64(entry + len(h.packed))) {
 		c.grams = append(c.grams, h)
 	}
 }
 
-// takes says whether there is room for so many bytes more, which are then taken.
-func (t *Texts) takes(bytes int) bool {
-	if bytes > t.left {
-		t.full = true
-		return false
-	}
-	t.left -= bytes
-	return true
-}
-
 // Full says whether there was no room for something.
-func (t *Texts) Full() bool {
-	t.mu.RLock()
-	defer t.mu.RUnlock()
-	return t.full
-}
+func (t *Texts) Full() bool { return t.room.Full() }

@@ -16,6 +16,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
+	"github.com/entrorouter/entrorouter/harness/internal/room"
 	"github.com/entrorouter/entrorouter/harness/policy"
 )
 
@@ -28,31 +29,14 @@ type trunk struct {
 	net   *Network
 	exec  *model.Exec
 	known map[[sha256.Size]byte][]float32 // by the tokens
-	left  *memory
-	file  *statesFile // nil: what is known is kept nowhere
+	left  *room.Room                      // in bytes; trunks share it
+	file  *statesFile                     // nil: what is known is kept nowhere
 	say   func(text string)
-}
-
-// memory is what is left of a bound, in bytes. Trunks share it.
-type memory struct {
-	mu    sync.Mutex
-	bytes int64
-}
-
-// take reports whether so many bytes were left, and takes them if so.
-func (m *memory) take(bytes int64) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if bytes > m.bytes {
-		return false
-	}
-	m.bytes -= bytes
-	return true
 }
 
 // newTrunk prepares the layers below from; with from the number of layers and one more, the last norm too, at a text's last
 // position alone. What those come to is kept in dir; empty: nowhere.
-func newTrunk(backend policy.Backend, d Decoder, base *Base, from int, left *memory, dir string, say func(text string)) (*trunk, error) {
+func newTrunk(backend policy.Backend, d Decoder, base *Base, from int, left *room.Room, dir string, say func(text string)) (*trunk, error) {
 	whole := from > d.Config.Layers
 	net, err := NewNetwork(backend, d, base, func(name string) bool {
 		l, in := inLayer(name)
@@ -96,7 +80,7 @@ func (k *trunk) close() error {
 
 // learn remembers a state while there is room. A file of an older program may have it twice.
 func (k *trunk) learn(text [sha256.Size]byte, state []float32) {
-	if _, known := k.known[text]; !known && k.left.take(int64(4*len(state))) {
+	if _, known := k.known[text]; !known && k.left.Take(int64(4*len(state))) {
 		k.known[text] = state
 	}
 }

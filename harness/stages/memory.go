@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/entrorouter/entrorouter/harness/internal/room"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/safetensors"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -21,9 +22,8 @@ import (
 // when it is full, and what it returns is what training again would, so it decides no number. Safe for concurrent use; a nil *Memory
 // remembers nothing.
 type Memory struct {
+	room  *room.Room // in bytes
 	mu    sync.Mutex
-	left  int  // bytes
-	full  bool // something was not learned
 	known map[[sha256.Size]byte]trainedOnce
 }
 
@@ -35,7 +35,7 @@ type trainedOnce struct {
 
 // NewMemory returns an empty memory of about so many bytes.
 func NewMemory(bytes int) *Memory {
-	return &Memory{left: bytes, known: map[[sha256.Size]byte]trainedOnce{}}
+	return &Memory{room: room.Of(int64(bytes)), known: map[[sha256.Size]byte]trainedOnce{}}
 }
 
 // keyOfStageOne is a digest of what Stage I is trained with. backend is the name of what computes it.
@@ -97,18 +97,11 @@ func (s *Memory) learn(key [sha256.Size]byte, model *policy.Model, curve *train.
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.left < bytes {
-		s.full = true
-		return nil
+	if s.room.Take(int64(bytes)) {
+		s.known[key] = trainedOnce{weights, slices.Clone(curve.Points)}
 	}
-	s.left -= bytes
-	s.known[key] = trainedOnce{weights, slices.Clone(curve.Points)}
 	return nil
 }
 
 // Full says whether there was no room for something.
-func (s *Memory) Full() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.full
-}
+func (s *Memory) Full() bool { return s.room.Full() }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/experts"
@@ -147,12 +148,7 @@ func (t *Training) taught(ctx context.Context, reader policy.Policy, set routing
 		if x.Weight <= 0 {
 			continue
 		}
-		best := 0
-		for m, q := range x.Prob {
-			if q > x.Prob[best] {
-				best = m
-			}
-		}
+		best := slices.Index(x.Prob, slices.Max(x.Prob))
 		for k := range copies(x) {
 			all, of = append(all, rationale{Problem: x.ID, Expert: set.Experts[best].ID, Copy: k, Fault: emptyText}), append(of, i)
 		}
