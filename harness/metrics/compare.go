@@ -228,10 +228,11 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 				continue
 			}
 			var s statistical
+			at := place{ref.Label(), v.Unit}
 			// Seeds that all give one number, as a share of few questions may, do not say how far it can move, nor do two of
 			// them: the interval of one degree of freedom is hundreds of standard deviations wide.
-			if of := over[ref.Label()][v.Unit]; !oneTraining(ref) && of.n > 2 && of.sd > 0 {
-				n := max(ourSpread[ref.Label()][v.Unit].n, len(mine[method]), 1)
+			if of := over[at]; !oneTraining(ref) && of.n > 2 && of.sd > 0 {
+				n := max(ourSpread[at].n, len(mine[method]), 1)
 				s = statistical{sd: of.sd, df: float64(of.n - 1), seeds: 1/float64(n) + 1/float64(of.n)}
 			}
 			switch {
@@ -249,7 +250,7 @@ func Compare(ours, reference *Set, c Comparison) []Change {
 				x.Gate = Seeds
 			}
 			if x.Gate == None {
-				x.Reason = c.unjudged(ref, v.Unit, untrained && sameSeeds, over[ref.Label()][v.Unit])
+				x.Reason = c.unjudged(ref, v.Unit, untrained && sameSeeds, over[at])
 			}
 			if s.change = len(out); x.Gate == Seeds || x.Gate == Question || x.Gate == Golden && s.seeds > 0 {
 				gated = append(gated, s)
@@ -403,28 +404,26 @@ func (m Measurement) labelWithout(names ...string) string {
 	return m.Label()
 }
 
-// spreads returns the spread over trainings of every mean line: label -> unit -> spread. A line of one training has the
-// keys of its mean line and its seed or its fold.
-func spreads(s *Set) map[string]map[string]spread {
-	values := map[string]map[string][]float64{}
+// place is where a number stands in a file.
+type place struct{ label, unit string }
+
+// spreads returns the spread over trainings of every number of a mean line. A line of one training has the keys of its mean line and its
+// seed or its fold.
+func spreads(s *Set) map[place]spread {
+	values := map[place][]float64{}
 	for _, m := range s.Measurements {
 		if !oneTraining(m) {
 			continue
 		}
 		label := m.labelWithout("seed", "fold")
-		if values[label] == nil {
-			values[label] = map[string][]float64{}
-		}
 		for _, v := range m.Values {
-			values[label][v.Unit] = append(values[label][v.Unit], v.Number)
+			at := place{label, v.Unit}
+			values[at] = append(values[at], v.Number)
 		}
 	}
-	out := map[string]map[string]spread{}
-	for label, units := range values {
-		out[label] = map[string]spread{}
-		for unit, x := range units {
-			out[label][unit] = spread{len(x), stat.StdDev(x, nil)}
-		}
+	out := map[place]spread{}
+	for at, x := range values {
+		out[at] = spread{len(x), stat.StdDev(x, nil)}
 	}
 	return out
 }
