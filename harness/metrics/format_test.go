@@ -105,7 +105,7 @@ func TestReadingFaultsNameFileAndLine(t *testing.T) {
 		{"repeated key", "BenchmarkA/k=1/k=2 1 2 u", `f.txt:1: key "k" occurs twice`},
 		{"repeated unit", "BenchmarkA 1 2 u 3 u", `f.txt:1: unit "u" occurs twice`},
 		{"bad escape", "BenchmarkA/k=%zz 1 2 u", `f.txt:1: "%zz" holds a bad escape`},
-		{"cut escape", "BenchmarkA/k=%2 1 2 u", `f.txt:1: "%2" ends inside an escape`},
+		{"cut escape", "BenchmarkA/k=%2 1 2 u", `f.txt:1: "%2" holds a bad escape`},
 		{"half an interval", "BenchmarkA 1 2 u 1 u-low", `f.txt:1: "u-low" is half an interval`},
 		{"backward interval", "BenchmarkA 1 2 u 3 u-low 1 u-high", "f.txt:1: interval of u runs backwards"},
 		{"repeated label", "BenchmarkA/k=1 1 2 u\n\nBenchmarkA/k=1 1 3 u", "f.txt:3: A/k=1 was measured on line 1 already"},

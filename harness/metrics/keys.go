@@ -4,6 +4,7 @@ package metrics
 
 import (
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"unicode"
@@ -60,26 +61,11 @@ func escape(value string, last bool) string {
 }
 
 func unescape(value string) (string, error) {
-	if !strings.Contains(value, "%") {
-		return value, nil
+	plain, err := url.PathUnescape(value)
+	if err != nil {
+		return "", fmt.Errorf("%q holds a bad escape: write %%25 for a percent sign", value)
 	}
-	var b strings.Builder
-	for i := 0; i < len(value); i++ {
-		if value[i] != '%' {
-			b.WriteByte(value[i])
-			continue
-		}
-		if i+2 >= len(value) {
-			return "", fmt.Errorf("%q ends inside an escape: write %%25 for a percent sign", value)
-		}
-		c, err := strconv.ParseUint(value[i+1:i+3], 16, 8)
-		if err != nil {
-			return "", fmt.Errorf("%q holds a bad escape: write %%25 for a percent sign", value)
-		}
-		b.WriteByte(byte(c))
-		i += 2
-	}
-	return b.String(), nil
+	return plain, nil
 }
 
 // Describe writes keys for messages, as name=value/name=value.
