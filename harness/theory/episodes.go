@@ -131,17 +131,7 @@ func (r *record) add(x *episode, reward float64) {
 
 // snapshot averages.
 func (r *record) snapshot(step int) Snapshot {
-	t := tally{expert: make([]float64, len(r.expert))}
-	for m, n := range r.expert {
-		t.expert[m] = n / r.episodes
-	}
-	for _, v := range []struct{ to, from *float64 }{
-		{&t.right, &r.right}, {&t.rightCall, &r.rightCall}, {&t.rightNone, &r.rightNone}, {&t.asked, &r.asked}, {&t.none, &r.none},
-		{&t.calls, &r.calls}, {&t.cost, &r.cost}, {&t.reward, &r.reward}, {&t.broken, &r.broken},
-	} {
-		*v.to = *v.from / r.episodes
-	}
-	s := t.snapshot()
+	s := r.tally.snapshot(r.episodes)
 	s.Step, s.Entropy = step, r.entropy/r.episodes
 	return s
 }

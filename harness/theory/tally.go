@@ -10,12 +10,16 @@ type tally struct {
 	expert                      []float64
 }
 
-// snapshot reads the sums as shares and means.
-func (t *tally) snapshot() Snapshot {
-	return Snapshot{
-		CallRate: t.asked, Calls: t.calls, Expert: t.expert, Format: 1 - t.broken, Cost: t.cost, Reward: t.reward,
-		Accuracy: t.right, AccuracyCall: t.rightCall / t.asked, AccuracyNone: t.rightNone / t.none,
+// snapshot reads the sums over n episodes as shares and means.
+func (t *tally) snapshot(n float64) Snapshot {
+	s := Snapshot{
+		CallRate: t.asked / n, Calls: t.calls / n, Format: 1 - t.broken/n, Cost: t.cost / n, Reward: t.reward / n,
+		Accuracy: t.right / n, AccuracyCall: (t.rightCall / n) / (t.asked / n), AccuracyNone: (t.rightNone / n) / (t.none / n),
 	}
+	for _, asked := range t.expert {
+		s.Expert = append(s.Expert, asked/n)
+	}
+	return s
 }
 
 // count adds episodes of weight reach that end alike.

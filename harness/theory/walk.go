@@ -18,7 +18,7 @@ func evaluate(e *Environment, s *scorer, p *policy, learn bool) Snapshot {
 			snap.Bucket[b] = (total.asked - asked) / share
 		}
 	}
-	means := total.snapshot()
+	means := total.snapshot(1)
 	means.Entropy, means.Bucket = snap.Entropy, snap.Bucket
 	return means
 }
