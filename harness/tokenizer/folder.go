@@ -62,16 +62,9 @@ func Read(dir string) (Definition, error) {
 // hasAdded refuses the file of added tokens of an old folder, which may be absent, where it has one that is described nowhere else: it would be
 // plain text in chats.
 func (d Definition) hasAdded(path string) error {
-	file, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	var numbers map[string]int32
-	if err == nil {
-		err = json.Unmarshal(file, &numbers)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+	if err := readJSON(path, &numbers); err != nil {
+		return err
 	}
 	for _, token := range slices.Sorted(maps.Keys(numbers)) {
 		if !slices.ContainsFunc(d.Added, func(a Added) bool { return a.Content == token && a.ID == numbers[token] }) {
@@ -407,18 +400,23 @@ func (n *named) UnmarshalJSON(raw []byte) error {
 
 // readConfig reads tokenizer_config.json, which may be absent.
 func readConfig(dir string) (c config, err error) {
-	path := filepath.Join(dir, configFile)
+	err = readJSON(filepath.Join(dir, configFile), &c)
+	return c, err
+}
+
+// readJSON reads a file, which may be absent, into a value, which stays as it is then.
+func readJSON(path string, into any) error {
 	file, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, nil
+		return nil
 	}
 	if err == nil {
-		err = json.Unmarshal(file, &c)
+		err = json.Unmarshal(file, into)
 	}
 	if err != nil {
-		return c, fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	return c, nil
+	return nil
 }
 
 // addTo enters the added tokens that a definition does not have yet.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -150,18 +151,6 @@ func validUTF8(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		if r == utf8.RuneError && n == 1 {
-			for n < len(s) && !utf8.FullRuneInString(s[:n+1]) {
-				n++
-			}
-			b.WriteRune(utf8.RuneError)
-		} else {
-			b.WriteString(s[:n])
-		}
-		s = s[n:]
-	}
-	return b.String()
+	valid, _ := unicode.UTF8.NewDecoder().String(s) // no text is an error
+	return valid
 }
