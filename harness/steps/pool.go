@@ -18,13 +18,7 @@ type Pool struct {
 }
 
 // IDs are the experts of the pool, cheapest first.
-func (p *Pool) IDs() []string {
-	var ids []string
-	for _, x := range p.Experts {
-		ids = append(ids, x.ID)
-	}
-	return ids
-}
+func (p *Pool) IDs() []string { return routing.IDs(p.Experts) }
 
 // Members are the experts and, if there is one, the probe.
 func (p *Pool) Members() []routing.Expert {
