@@ -122,7 +122,7 @@ func load(backend compute.Backend, read Read, dir string) (*Model, error) {
 	if values, err = match(trained(policy), values); err != nil {
 		return nil, fmt.Errorf("%s: %w", weightsFile, err)
 	}
-	return newModel(backend, policy, values)
+	return With(backend, policy, values)
 }
 
 // match returns values in the order of weights, if there is exactly one of each and every shape is right.

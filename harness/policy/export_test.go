@@ -7,7 +7,4 @@ const (
 	WeightsFile = weightsFile
 )
 
-var (
-	NewModel = newModel
-	Digest   = digest
-)
+var Digest = digest

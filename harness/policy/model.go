@@ -69,12 +69,12 @@ func New(backend compute.Backend, policy Policy, s seed.Seed) (*Model, error) {
 		}
 		values = append(values, safetensors.Tensor{Name: w.Name, Dims: w.Dims, Data: data})
 	}
-	return newModel(backend, policy, values)
+	return With(backend, policy, values)
 }
 
-// With returns a model with trained weights that Weights returned, of a model of the same policy.
+// With returns a model with trained weights that Weights returned, of a model of the same policy, and with its frozen ones.
 func With(backend compute.Backend, policy Policy, weights []safetensors.Tensor) (*Model, error) {
-	return newModel(backend, policy, weights)
+	return build(backend, policy, func(m *Model) error { return m.fill(weights) })
 }
 
 // trained lists the weights that training changes and checkpoints hold.
@@ -86,11 +86,6 @@ func trained(policy Policy) []Weight {
 // made, and say nothing when they are run.
 func Outline(backend compute.Backend, policy Policy) (*Model, error) {
 	return build(backend, policy, (*Model).outline)
-}
-
-// newModel puts the trained weights' values and the frozen weights on a backend.
-func newModel(backend compute.Backend, policy Policy, values []safetensors.Tensor) (*Model, error) {
-	return build(backend, policy, func(m *Model) error { return m.fill(values) })
 }
 
 // build returns a model whose variables are made by weights.
@@ -164,7 +159,7 @@ func (m *Model) Clone(backend compute.Backend) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newModel(backend, m.policy, values)
+	return With(backend, m.policy, values)
 }
 
 // Close frees what the model holds on the backend. The model cannot be used afterwards.

@@ -99,7 +99,7 @@ func TestProbsAreThoseOfTheNetworkComputedByHand(t *testing.T) {
 			values[i].Data[k] += .1 * float32(k%3)
 		}
 	}
-	if m, err = policy.NewModel(m.Backend(), m.Policy(), values); err != nil {
+	if m, err = policy.With(m.Backend(), m.Policy(), values); err != nil {
 		t.Fatal(err)
 	}
 	many := make([]string, 1100) // more than one full batch
