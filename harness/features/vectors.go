@@ -4,14 +4,12 @@ package features
 
 import (
 	"archive/zip"
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -111,18 +109,16 @@ func ReadVectors(path, name string, problems IDs) (v *Vectors, sum string, err e
 }
 
 func (v *Vectors) readLines(data []byte) error {
-	r := bufio.NewReader(bytes.NewReader(data))
-	for n := 1; ; n++ {
-		line, err := r.ReadBytes('\n')
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			if err := v.read(line); err != nil {
 				return fmt.Errorf("%s:%d: %w", v.name, n, err)
 			}
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
 	}
+	return nil
 }
 
 func (v *Vectors) read(line []byte) error {

@@ -181,12 +181,7 @@ func (g *game) call(ctx context.Context, x routing.Expert, place int, messages [
 
 // spoken returns what a model says after its thinking. here: the sources' experts do not think aloud; a server may have
 // taken the thinking out already, and then the two agree.
-func spoken(text string) string {
-	if i := strings.LastIndex(text, "</think>"); i >= 0 {
-		text = text[i+len("</think>"):]
-	}
-	return strings.TrimSpace(text)
-}
+func spoken(text string) string { return strings.TrimSpace(experts.BehindThinking(text)) }
 
 func (g *game) say(m Message) { g.t.Messages = append(g.t.Messages, m) }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/internal/strict"
 	"github.com/entrorouter/entrorouter/harness/lines"
@@ -78,11 +79,7 @@ func PassLines(experts []string) ReadLine {
 			return fmt.Errorf("expert %q is not in the pool; known: %v", l.Model, experts)
 		}
 		if into[l.ID] == nil {
-			p := make([]float64, len(experts))
-			for k := range p {
-				p[k] = -1
-			}
-			into[l.ID] = p
+			into[l.ID] = slices.Repeat([]float64{-1}, len(experts))
 		}
 		if into[l.ID][m] >= 0 || l.ID == "" {
 			return fmt.Errorf("qid %q of %q is empty or there already", l.ID, l.Model)
