@@ -14,7 +14,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
@@ -51,34 +50,13 @@ type Predictor func(ctx context.Context, keys []string) ([]Scores, error)
 // Scores are what a router expects of the experts on one question, [M].
 type Scores struct{ Pass, USD []float64 }
 
-// Memory is scores that were predicted before, by key: about 200 bytes a question. It forgets nothing. Safe for concurrent use; the zero value remembers nothing yet.
-type Memory struct {
-	lock  sync.Mutex
-	known map[string]Scores
-}
+// Memory is scores that were predicted before, by key: about 200 bytes a question.
+type Memory struct{ routing.Memory[Scores] }
 
 // Predictor asks predict for what it does not know yet. All that are made from one memory have to expect the same.
 func (m *Memory) Predictor(predict Predictor) Predictor {
 	return func(ctx context.Context, keys []string) ([]Scores, error) {
-		m.lock.Lock()
-		defer m.lock.Unlock()
-		if unknown := routing.Distinct(keys, func(key string) bool { _, known := m.known[key]; return known }); len(unknown) > 0 {
-			found, err := predict(ctx, unknown)
-			if err != nil {
-				return nil, err
-			}
-			if m.known == nil {
-				m.known = map[string]Scores{}
-			}
-			for i, s := range found {
-				m.known[unknown[i]] = s
-			}
-		}
-		all := make([]Scores, len(keys))
-		for i, key := range keys {
-			all[i] = m.known[key]
-		}
-		return all, nil
+		return m.Of(keys, func(unknown []string) ([]Scores, error) { return predict(ctx, unknown) })
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/entrorouter/entrorouter/harness/features"
 	"github.com/entrorouter/entrorouter/harness/learn"
@@ -24,9 +23,7 @@ type sight struct {
 	features        features.Set
 	fits            learn.Logits
 	mean, deviation []float64
-
-	lock  sync.Mutex
-	known map[string][]float64
+	known           routing.Memory[[]float64]
 }
 
 func newSight(ctx context.Context, examples []routing.Example, experts int, penalty []float64, memory *features.Texts, log *slog.Logger) (*sight, error) {
@@ -40,7 +37,7 @@ func newSight(ctx context.Context, examples []routing.Example, experts int, pena
 		}
 		return e.Kappa[who-1]
 	})
-	s := &sight{features: c.Set, mean: make([]float64, 1+experts), deviation: make([]float64, 1+experts), known: map[string][]float64{}}
+	s := &sight{features: c.Set, mean: make([]float64, 1+experts), deviation: make([]float64, 1+experts)}
 	if s.fits, _, err = learn.FitLogits(ctx, learn.NewDesign(c.Rows, c.Width()), rates, penalty); err != nil {
 		return nil, err
 	}
@@ -70,24 +67,21 @@ func (s *sight) logits(rows []policy.Row) [][]float64 {
 }
 
 func (s *sight) buckets(ctx context.Context, texts []string) ([]theory.Bucket, error) {
-	s.lock.Lock()
-	defer s.lock.Unlock()
-	unseen := routing.Distinct(texts, func(text string) bool { return s.known[text] != nil })
-	rows, err := s.features.Rows(ctx, unseen)
-	if err != nil {
-		return nil, err
-	}
-	for k, x := range s.logits(rows) {
-		for i := range x {
-			x[i] = (x[i] - s.mean[i]) / math.Sqrt(s.deviation[i]+1e-8)
+	known, err := s.known.Of(texts, func(texts []string) ([][]float64, error) {
+		rows, err := s.features.Rows(ctx, texts)
+		all := s.logits(rows)
+		for _, x := range all {
+			for i := range x {
+				x[i] = (x[i] - s.mean[i]) / math.Sqrt(s.deviation[i]+1e-8)
+			}
 		}
-		s.known[unseen[k]] = x
+		return all, err
+	})
+	seen := make([]theory.Bucket, len(known))
+	for k, x := range known {
+		seen[k].Features = x
 	}
-	seen := make([]theory.Bucket, len(texts))
-	for k, text := range texts {
-		seen[k].Features = s.known[text]
-	}
-	return seen, nil
+	return seen, err
 }
 
 // Features are those of the regressions that a network sees: few buckets, since the policy reads nothing else.

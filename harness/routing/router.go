@@ -252,18 +252,6 @@ func ProblemIDs(examples []Example) []string {
 	return ids
 }
 
-// Distinct returns the keys that are not known, each once, in their order.
-func Distinct(keys []string, known func(key string) bool) (distinct []string) {
-	seen := map[string]bool{}
-	for _, key := range keys {
-		if !seen[key] && !known(key) {
-			seen[key] = true
-			distinct = append(distinct, key)
-		}
-	}
-	return distinct
-}
-
 // InHashOrder sorts examples by seed.Hash("99|<id>"): what is fitted does not depend on the caller's order, and any
 // first part of them is a random sample.
 func InHashOrder(examples []Example) {

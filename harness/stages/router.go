@@ -8,7 +8,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"sync"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/policy"
@@ -26,8 +25,7 @@ type Router struct {
 	costs    []float64 // [M] c(m), list prices over the dearest's
 	start    *Start    // nil: the policy starts from nothing
 
-	lock  sync.Mutex
-	known map[string]opinion // by text
+	known routing.Memory[opinion] // by text
 
 	cut float64 // share of the queries of the last call of Route whose rationale was cut
 }
@@ -142,36 +140,25 @@ func (r *Router) say(ctx context.Context, queries []routing.Query) ([]opinion, e
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	r.lock.Lock()
-	defer r.lock.Unlock()
-	all := make([]string, len(queries))
+	texts := make([]string, len(queries))
 	for i, q := range queries {
-		all[i] = q.Problem.Text
+		texts[i] = q.Problem.Text
 	}
-	if texts := routing.Distinct(all, func(text string) bool { _, known := r.known[text]; return known }); texts != nil {
+	said, err := r.known.Of(texts, func(texts []string) ([]opinion, error) {
 		said, err := r.chooser.choose(ctx, texts)
-		if err != nil {
-			return nil, fmt.Errorf("route: %w", err)
+		if err != nil || r.start == nil {
+			return said, err
 		}
-		if r.start != nil {
-			expected, err := r.start.Expect(ctx, texts)
-			if err != nil {
-				return nil, fmt.Errorf("route: %w", err)
-			}
-			for i, x := range expected {
-				said[i].cost = x.Cost
-			}
+		expected, err := r.start.Expect(ctx, texts)
+		for i, x := range expected {
+			said[i].cost = x.Cost
 		}
-		if r.known == nil {
-			r.known = map[string]opinion{}
-		}
-		for i, text := range texts {
-			r.known[text] = said[i]
-		}
+		return said, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("route: %w", err)
 	}
-	said := make([]opinion, len(queries))
 	for i, q := range queries {
-		said[i] = r.known[q.Problem.Text]
 		if math.IsNaN(slices.Max(said[i].prob)) {
 			return nil, fmt.Errorf("route: the policy gives no number for problem %s; its weights are damaged, or left all numbers in training: train it again, at a lower learning rate if they did", q.Problem.ID)
 		}
