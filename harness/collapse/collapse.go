@@ -53,12 +53,7 @@ func New(x *spec.Experiment, experts []routing.Expert) (*Study, error) {
 	return c, c.plan()
 }
 
-func (c *Study) ids() (ids []string) {
-	for _, x := range c.experts {
-		ids = append(ids, x.ID)
-	}
-	return ids
-}
+func (c *Study) ids() []string { return routing.IDs(c.experts) }
 
 // costs are prices over the dearest's: the environment has no tokens.
 func (c *Study) costs() []float64 { return routing.Costs(c.experts, "normalised") }

@@ -179,11 +179,7 @@ func (f *Fetcher) get(ctx context.Context, at string, home *spec.Home, header ht
 	case r.StatusCode == http.StatusTooManyRequests || r.StatusCode >= 500:
 		return nil, &transient{err: err, after: retryafter.Wait(r.Header)}
 	case r.StatusCode == http.StatusUnauthorized || r.StatusCode == http.StatusForbidden:
-		what := "the publisher does not let it go without an account"
-		if home.Access != "" {
-			what = home.Access
-		}
-		return nil, fmt.Errorf("%w: %s", err, what)
+		return nil, fmt.Errorf("%w: %s", err, cmp.Or(home.Access, "the publisher does not let it go without an account"))
 	case r.StatusCode == http.StatusNotFound:
 		return nil, fmt.Errorf("%w: it is no longer there under this name; a mirror may have it (--home), or an own copy in the data folder", err)
 	}

@@ -81,13 +81,13 @@ func checkTargets(sim spec.Simulation, members []routing.Expert) error {
 	}
 	for _, cell := range slices.Sorted(maps.Keys(sim.Targets)) {
 		if _, ok := sim.Cells[cell]; !ok {
-			return fmt.Errorf("targets: unknown cell %q; known: %s", cell, list(slices.Sorted(maps.Keys(sim.Cells))))
+			return fmt.Errorf("targets: unknown cell %q; known: %s", cell, list(sim.Cells))
 		}
 		t := sim.Targets[cell]
 		for _, named := range []map[string]float64{t.Accuracy, t.USD, t.TokenLevel} {
 			for _, id := range slices.Sorted(maps.Keys(named)) {
 				if _, ok := price[id]; !ok {
-					return fmt.Errorf("targets.%s: unknown expert %q; known: %s", cell, id, list(slices.Sorted(maps.Keys(price))))
+					return fmt.Errorf("targets.%s: unknown expert %q; known: %s", cell, id, list(price))
 				}
 			}
 		}

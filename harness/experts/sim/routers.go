@@ -46,7 +46,7 @@ func (r *Routers) Complete(ctx context.Context, q experts.Request) (experts.Comp
 	}
 	knobs, ok := r.knobs[q.Expert]
 	if !ok {
-		return experts.Completion{}, fmt.Errorf("%w %q; the routers are: %s", experts.ErrUnknownExpert, q.Expert, list(slices.Sorted(maps.Keys(r.knobs))))
+		return experts.Completion{}, fmt.Errorf("%w %q; the routers are: %s", experts.ErrUnknownExpert, q.Expert, list(r.knobs))
 	}
 	candidates, text, err := experts.ReadRoutingPrompt(q.Prompt)
 	if err != nil {
@@ -65,7 +65,7 @@ func (r *Routers) Complete(ctx context.Context, q experts.Request) (experts.Comp
 	for i := len(candidates) - 1; i >= 0; i-- {
 		m, ok := r.pool.index[candidates[i].ID]
 		if !ok {
-			return experts.Completion{}, fmt.Errorf("%w %q among the candidates; the pool has: %s", experts.ErrUnknownExpert, candidates[i].ID, list(slices.Sorted(maps.Keys(r.pool.index))))
+			return experts.Completion{}, fmt.Errorf("%w %q among the candidates; the pool has: %s", experts.ErrUnknownExpert, candidates[i].ID, list(r.pool.index))
 		}
 		if truths[m].Correct >= knobs.Tau {
 			best = i

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net"
 	"net/http"
 	"slices"
@@ -77,7 +76,7 @@ func (j joined) Complete(ctx context.Context, q experts.Request) (experts.Comple
 	if p, ok := j.of[q.Expert]; ok {
 		return p.Complete(ctx, q)
 	}
-	return experts.Completion{}, fmt.Errorf("%w %q; the pool has: %s", experts.ErrUnknownExpert, q.Expert, list(slices.Sorted(maps.Keys(j.of))))
+	return experts.Completion{}, fmt.Errorf("%w %q; the pool has: %s", experts.ErrUnknownExpert, q.Expert, list(j.of))
 }
 
 // grace is how long requests under way may take once a server is told to stop.

@@ -64,12 +64,11 @@ func New(pool spec.Pool, members []routing.Expert, root seed.Seed, lookup Lookup
 
 // checkSimulation finds names that lead nowhere, which maps would answer with silent zeros.
 func checkSimulation(sim spec.Simulation, members []routing.Expert) error {
-	topics, cells := slices.Sorted(maps.Keys(sim.Topics)), slices.Sorted(maps.Keys(sim.Cells))
-	for _, c := range cells {
+	for _, c := range slices.Sorted(maps.Keys(sim.Cells)) {
 		var total float64
 		for _, t := range slices.Sorted(maps.Keys(sim.Cells[c].Mix)) {
-			if !slices.Contains(topics, t) {
-				return fmt.Errorf("cells.%s.mix: unknown topic %q; known: %s", c, t, list(topics))
+			if _, ok := sim.Topics[t]; !ok {
+				return fmt.Errorf("cells.%s.mix: unknown topic %q; known: %s", c, t, list(sim.Topics))
 			}
 			total += sim.Cells[c].Mix[t]
 		}
@@ -80,18 +79,18 @@ func checkSimulation(sim spec.Simulation, members []routing.Expert) error {
 	for _, id := range slices.Sorted(maps.Keys(sim.Experts)) {
 		skill := sim.Experts[id]
 		for _, t := range slices.Sorted(maps.Keys(skill.W)) {
-			if !slices.Contains(topics, t) {
-				return fmt.Errorf("skills.%s.w: unknown topic %q; known: %s", id, t, list(topics))
+			if _, ok := sim.Topics[t]; !ok {
+				return fmt.Errorf("skills.%s.w: unknown topic %q; known: %s", id, t, list(sim.Topics))
 			}
 		}
 		for _, c := range slices.Sorted(maps.Keys(skill.Offset)) {
-			if !slices.Contains(cells, c) {
-				return fmt.Errorf("skills.%s.offset: unknown cell %q; known: %s", id, c, list(cells))
+			if _, ok := sim.Cells[c]; !ok {
+				return fmt.Errorf("skills.%s.offset: unknown cell %q; known: %s", id, c, list(sim.Cells))
 			}
 		}
 		for _, c := range slices.Sorted(maps.Keys(skill.Tokens)) {
-			if !slices.Contains(cells, c) {
-				return fmt.Errorf("skills.%s.mean_tokens: unknown cell %q; known: %s", id, c, list(cells))
+			if _, ok := sim.Cells[c]; !ok {
+				return fmt.Errorf("skills.%s.mean_tokens: unknown cell %q; known: %s", id, c, list(sim.Cells))
 			}
 			if skill.Tokens[c] <= 0 {
 				return fmt.Errorf("skills.%s.mean_tokens.%s: %g: must be positive", id, c, skill.Tokens[c])
@@ -100,7 +99,7 @@ func checkSimulation(sim spec.Simulation, members []routing.Expert) error {
 	}
 	for _, e := range members {
 		if _, ok := sim.Experts[e.ID]; !ok {
-			return fmt.Errorf("expert %q has no skill; there are skills for: %s", e.ID, list(slices.Sorted(maps.Keys(sim.Experts))))
+			return fmt.Errorf("expert %q has no skill; there are skills for: %s", e.ID, list(sim.Experts))
 		}
 		if e.MaxTokens < 1 {
 			return fmt.Errorf("expert %q: max_tokens %d: must be at least 1", e.ID, e.MaxTokens)
@@ -141,14 +140,14 @@ func (s *Pool) chances(i int, textHash uint64, latent routing.Latent) (float64, 
 	skill := s.law.sim.Experts[id]
 	cell, ok := s.law.sim.Cells[latent.Cell]
 	if !ok {
-		return 0, length{}, fmt.Errorf("unknown cell %q of a generated problem; the pool has: %s", latent.Cell, list(slices.Sorted(maps.Keys(s.law.sim.Cells))))
+		return 0, length{}, fmt.Errorf("unknown cell %q of a generated problem; the pool has: %s", latent.Cell, list(s.law.sim.Cells))
 	}
 	if _, ok := cell.Mix[latent.Topic]; !ok {
-		return 0, length{}, fmt.Errorf("topic %q is not one of cell %s; it has: %s", latent.Topic, latent.Cell, list(slices.Sorted(maps.Keys(cell.Mix))))
+		return 0, length{}, fmt.Errorf("topic %q is not one of cell %s; it has: %s", latent.Topic, latent.Cell, list(cell.Mix))
 	}
 	mean, ok := skill.Tokens[latent.Cell]
 	if !ok {
-		return 0, length{}, fmt.Errorf("expert %s has no mean_tokens for cell %s; it has: %s", id, latent.Cell, list(slices.Sorted(maps.Keys(skill.Tokens))))
+		return 0, length{}, fmt.Errorf("expert %s has no mean_tokens for cell %s; it has: %s", id, latent.Cell, list(skill.Tokens))
 	}
 	e := s.root.Derive("residual", id, textHash).Rand().NormFloat64() * s.law.sim.ResidualSD
 	return s.law.success(skill, latent.Cell, latent.Topic, latent.Difficulty, e),
@@ -163,7 +162,7 @@ func (s *Pool) Complete(ctx context.Context, r experts.Request) (experts.Complet
 	}
 	i, ok := s.index[r.Expert]
 	if !ok {
-		return experts.Completion{}, fmt.Errorf("%w %q; the pool has: %s", experts.ErrUnknownExpert, r.Expert, list(slices.Sorted(maps.Keys(s.index))))
+		return experts.Completion{}, fmt.Errorf("%w %q; the pool has: %s", experts.ErrUnknownExpert, r.Expert, list(s.index))
 	}
 	text := s.problemText(r.Prompt)
 	hash := routing.TextHash(text)
@@ -193,16 +192,13 @@ func (s *Pool) Complete(ctx context.Context, r experts.Request) (experts.Complet
 
 // problemText takes the pool's template off a prompt.
 func (s *Pool) problemText(prompt string) string {
-	if s.template && len(prompt) >= len(s.prefix)+len(s.suffix) && strings.HasPrefix(prompt, s.prefix) && strings.HasSuffix(prompt, s.suffix) {
-		return prompt[len(s.prefix) : len(prompt)-len(s.suffix)]
+	if text, ok := between(prompt, s.prefix, s.suffix); s.template && ok {
+		return text
 	}
 	return prompt
 }
 
-// list writes names for an error message.
-func list(names []string) string {
-	if len(names) == 0 {
-		return "nothing"
-	}
-	return strings.Join(names, ", ")
+// list writes the names of what there is for an error message.
+func list[V any](of map[string]V) string {
+	return cmp.Or(strings.Join(slices.Sorted(maps.Keys(of)), ", "), "nothing")
 }

@@ -397,8 +397,8 @@ func positive(s string) (int64, bool) {
 
 // between returns what stands between a prefix and a suffix.
 func between(s, prefix, suffix string) (string, bool) {
-	if len(s) >= len(prefix)+len(suffix) && strings.HasPrefix(s, prefix) && strings.HasSuffix(s, suffix) {
-		return s[len(prefix) : len(s)-len(suffix)], true
+	if rest, ok := strings.CutPrefix(s, prefix); ok {
+		return strings.CutSuffix(rest, suffix)
 	}
 	return "", false
 }

@@ -141,11 +141,7 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.counts[s.index[q.Model]].add(choices)
-	reply := reply{id: q.RequestID, model: q.Model, choices: choices}
-	if id := r.Header.Get("X-Request-Id"); id != "" {
-		reply.id = id
-	}
-	reply.id = cmp.Or(reply.id, base36(q.Seed))
+	reply := reply{id: cmp.Or(r.Header.Get("X-Request-Id"), q.RequestID, base36(q.Seed)), model: q.Model, choices: choices}
 	if !q.Stream {
 		writeJSON(w, reply.append(make([]byte, 0, reply.size()+512)))
 		return
