@@ -3,7 +3,6 @@
 package problems
 
 import (
-	"math"
 	"math/big"
 	"slices"
 	"strings"
@@ -44,16 +43,7 @@ func splitSquare(n int64) (outer, inner int64) {
 }
 
 // isqrt returns the largest integer whose square is at most n; n must not be negative.
-func isqrt(n int64) int64 {
-	s := int64(math.Sqrt(float64(n)))
-	for s*s > n {
-		s--
-	}
-	for (s+1)*(s+1) <= n {
-		s++
-	}
-	return s
-}
+func isqrt(n int64) int64 { return new(big.Int).Sqrt(big.NewInt(n)).Int64() }
 
 // radical writes k*sqrt(n) simplified; k and n must be positive.
 func radical(k, n int64) string {

@@ -22,34 +22,33 @@ func (x *Index) Add(problems []routing.Problem, latents []routing.Latent) error 
 	if len(problems) != len(latents) {
 		return fmt.Errorf("index of problems: %d problems with %d latents; they must be parallel", len(problems), len(latents))
 	}
-	if x.at == nil {
-		x.at = make(map[uint64]int, len(problems))
-	}
 	for i, p := range problems {
-		h := routing.TextHash(p.Text)
-		if first, ok := x.at[h]; ok {
+		if first, there := x.add(p, latents[i]); there {
 			return fmt.Errorf("index of problems: %q and %q share a text; use another seed in the spec", x.problems[first].ID, p.ID)
 		}
-		x.at[h] = len(x.problems)
-		x.problems = append(x.problems, p)
-		x.latents = append(x.latents, latents[i])
 	}
 	return nil
 }
 
 // AddNew adds the problems whose text is not in the index yet. The latents are parallel.
 func (x *Index) AddNew(problems []routing.Problem, latents []routing.Latent) {
-	if x.at == nil {
-		x.at = make(map[uint64]int, len(problems))
-	}
 	for i, p := range problems {
-		h := routing.TextHash(p.Text)
-		if _, ok := x.at[h]; ok {
-			continue
-		}
-		x.at[h] = len(x.problems)
-		x.problems, x.latents = append(x.problems, p), append(x.latents, latents[i])
+		x.add(p, latents[i])
 	}
+}
+
+// add adds a problem, unless there is one with its text, and says where that is.
+func (x *Index) add(p routing.Problem, latent routing.Latent) (first int, there bool) {
+	h := routing.TextHash(p.Text)
+	if first, there = x.at[h]; there {
+		return first, true
+	}
+	if x.at == nil {
+		x.at = map[uint64]int{}
+	}
+	x.at[h] = len(x.problems)
+	x.problems, x.latents = append(x.problems, p), append(x.latents, latent)
+	return 0, false
 }
 
 // Lookup returns the problem whose text has the given routing.TextHash.

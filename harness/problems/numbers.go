@@ -7,10 +7,7 @@ import "math/big"
 // Integer functions on which the topics rest. Arguments are positive unless said otherwise.
 
 func gcd(a, b int64) int64 {
-	for b != 0 {
-		a, b = b, a%b
-	}
-	return a
+	return new(big.Int).GCD(nil, nil, big.NewInt(a), big.NewInt(b)).Int64()
 }
 
 // powMod returns b^e mod m.
