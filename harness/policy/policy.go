@@ -11,6 +11,7 @@ import (
 	"context"
 
 	"github.com/gomlx/compute/dtypes"
+	"github.com/gomlx/compute/shapes"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
@@ -64,13 +65,7 @@ func Normal(sd float64) Start {
 }
 
 // Size returns the number of values.
-func (w Weight) Size() int {
-	n := 1
-	for _, d := range w.Dims {
-		n *= d
-	}
-	return n
-}
+func (w Weight) Size() int { return shapes.Make(dtypes.Float32, w.Dims...).Size() }
 
 // Outputs are the nodes of a forward pass.
 type Outputs struct {

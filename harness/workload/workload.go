@@ -95,11 +95,8 @@ type Trainer struct {
 // that every one of them matters to the loss. The caller closes it.
 func New(backend policy.Backend, step Step, s seed.Seed) (*Trainer, error) {
 	return trainer(backend, step, func(store *model.Store, w lm.Size, dtype dtypes.DType) (*model.Variable, error) {
-		r, n := s.Derive("weights", w.Name).Rand(), 1
-		for _, d := range w.Dims {
-			n *= d
-		}
-		values := make([]float32, n)
+		r := s.Derive("weights", w.Name).Rand()
+		values := make([]float32, shapes.Make(dtypes.Float32, w.Dims...).Size())
 		for i := range values {
 			switch {
 			case len(w.Dims) == 1:
