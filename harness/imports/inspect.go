@@ -84,7 +84,7 @@ func inspectRows(files []File, o Options, add func(Row) error) ([]string, error)
 		if bytes.HasPrefix(data, []byte("PK")) {
 			read = inspectZip
 		}
-		err = read(data, func(h inspectHeader, name string, s inspectSample) error {
+		err = placed(f.Name, read(data, func(h inspectHeader, name string, s inspectSample) error {
 			if len(s.Error) > 0 && string(s.Error) != "null" {
 				failed++
 				return nil
@@ -95,12 +95,9 @@ func inspectRows(files []File, o Options, add func(Row) error) ([]string, error)
 			}
 			row.At = f.Name + ": " + name
 			return add(row)
-		})
+		}))
 		if err != nil {
-			if strings.HasPrefix(err.Error(), f.Name) {
-				return nil, err
-			}
-			return nil, fmt.Errorf("%s: %w", f.Name, err)
+			return nil, err
 		}
 	}
 	if failed > 0 {

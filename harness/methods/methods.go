@@ -115,14 +115,7 @@ func Kinds() []string {
 }
 
 // Says is what a kind of methods is, in a few words; empty: there is no such kind.
-func Says(name string) string {
-	for _, k := range list() {
-		if k.name == name {
-			return k.says
-		}
-	}
-	return ""
-}
+func Says(name string) string { return named(name).says }
 
 // Marked are the ids of the rows with markers of their own, the same in every figure, by marker from 0. A row without an
 // id has that of its kind. The first is EntroRouter's, which nothing else gets.
