@@ -106,9 +106,8 @@ func (r *reply) choice(s *wire.Scan) {
 			r.message(s)
 		case "finish_reason":
 			if s.Peek() == '"' {
-				var text [32]byte
-				finish, _ := s.AppendText(text[:0])
-				r.finish = finishName(finish)
+				finish, _ := s.AppendText(nil)
+				r.finish = string(finish)
 			} else {
 				s.Skip()
 			}
@@ -118,17 +117,6 @@ func (r *reply) choice(s *wire.Scan) {
 			s.Skip()
 		}
 	}
-}
-
-// finishName spares the copy of the common words.
-func finishName(b []byte) string {
-	switch string(b) {
-	case "stop":
-		return "stop"
-	case "length":
-		return "length"
-	}
-	return string(b)
 }
 
 func (r *reply) message(s *wire.Scan) {

@@ -38,21 +38,11 @@ func (e *Error) JSON() []byte {
 }
 
 // Write sends the response.
-func (e *Error) Write(w http.ResponseWriter) { writeStatus(w, e.Status, e.JSON()) }
+func (e *Error) Write(w http.ResponseWriter) { writeJSON(w, e.Status, e.JSON()) }
 
-var (
-	jsonType   = []string{"application/json"}
-	streamType = []string{"text/event-stream; charset=utf-8"}
-)
-
-func writeJSON(w http.ResponseWriter, body []byte) {
-	w.Header()["Content-Type"] = jsonType
+func writeJSON(w http.ResponseWriter, status int, body []byte) {
+	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.Write(body)
-}
-
-func writeStatus(w http.ResponseWriter, status int, body []byte) {
-	w.Header()["Content-Type"] = jsonType
 	w.WriteHeader(status)
 	w.Write(body)
 }

@@ -10,8 +10,6 @@ import (
 	"github.com/entrorouter/entrorouter/harness/experts/internal/wire"
 )
 
-func base36(seed int64) string { return strconv.FormatInt(seed, 36) }
-
 // choice is an answer as it is sent.
 type choice struct {
 	text, reasoning string

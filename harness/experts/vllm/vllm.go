@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/experts/internal/wire"
@@ -54,10 +55,12 @@ func New(models []Model, answer Func, o Options) *Server {
 	}
 	empty := func(http.ResponseWriter, *http.Request) {}
 	s.mux.HandleFunc("POST /v1/chat/completions", s.complete)
-	s.mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, list(s.models)) })
+	s.mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, list(s.models)) })
 	s.mux.HandleFunc("GET /health", empty)
 	s.mux.HandleFunc("GET /ping", empty)
-	s.mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, []byte(`{"version":"`+version+`"}`)) })
+	s.mux.HandleFunc("GET /version", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, []byte(`{"version":"`+version+`"}`))
+	})
 	s.mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 		w.Write(metrics(s.models, s.counts))
@@ -75,7 +78,7 @@ const version = "0.12.0+entrorouter"
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if s.o.Key != "" && strings.HasPrefix(r.URL.Path, "/v1") && r.Header.Get("Authorization") != "Bearer "+s.o.Key {
-		writeStatus(w, http.StatusUnauthorized, []byte(Unauthorized))
+		writeJSON(w, http.StatusUnauthorized, []byte(Unauthorized))
 		return
 	}
 	s.mux.ServeHTTP(w, r)
@@ -124,7 +127,7 @@ func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	writeJSON(w, tokenized(q.Prompt, s.models[i].Window))
+	writeJSON(w, http.StatusOK, tokenized(q.Prompt, s.models[i].Window))
 }
 
 func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
@@ -141,16 +144,16 @@ func (s *Server) complete(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.counts[s.index[q.Model]].add(choices)
-	reply := reply{id: cmp.Or(r.Header.Get("X-Request-Id"), q.RequestID, base36(q.Seed)), model: q.Model, choices: choices}
+	reply := reply{id: cmp.Or(r.Header.Get("X-Request-Id"), q.RequestID, strconv.FormatInt(q.Seed, 36)), model: q.Model, choices: choices}
 	if !q.Stream {
-		writeJSON(w, reply.append(make([]byte, 0, reply.size()+512)))
+		writeJSON(w, http.StatusOK, reply.append(make([]byte, 0, reply.size()+512)))
 		return
 	}
 	var o streaming
 	if q.StreamOptions != nil {
 		o = *q.StreamOptions
 	}
-	w.Header()["Content-Type"] = streamType
+	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Write(reply.appendStream(make([]byte, 0, 4*reply.size()+1024), o))
 	http.NewResponseController(w).Flush() // a stream has no Content-Length; a writer that cannot flush has sent it all
 }
