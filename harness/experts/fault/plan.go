@@ -6,7 +6,6 @@ package fault
 // The plan: which requests meet a fault, and what becomes of them.
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -168,16 +167,12 @@ var (
 // Read reads a plan: a YAML file whose list faults has the rules. docs/serve.md has the names of their fields. The error
 // says what is wrong, all of it.
 func Read(r io.Reader) (Plan, error) {
-	data, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
-	}
 	var file struct {
 		Faults Plan `yaml:"faults"`
 	}
-	d := yaml.NewDecoder(bytes.NewReader(data))
+	d := yaml.NewDecoder(r)
 	d.KnownFields(true)
-	err = d.Decode(&file)
+	err := d.Decode(&file)
 	var types *yaml.TypeError
 	switch {
 	case errors.As(err, &types):
