@@ -95,7 +95,7 @@ func (f *Fetcher) fetchRecording(ctx context.Context, name string, p spec.Publis
 	if err != nil {
 		return nil, err
 	}
-	made, err := publisher.Of(p.Format)(followed(files, golds))
+	made, err := publisher.Converters[p.Format](followed(files, golds))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", from(p), err)
 	}

@@ -3,6 +3,7 @@
 package gguf
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/entrorouter/entrorouter/harness/safetensors"
@@ -35,41 +36,22 @@ type layout struct {
 	halves        int // in numbers, not in bytes
 }
 
-// layout returns the layout of a type; no name if it is not known.
-func (t Type) layout() layout {
-	switch t {
-	case F32:
-		return layout{"F32", 1, 4, 0}
-	case F16:
-		return layout{"F16", 1, 2, 0}
-	case BF16:
-		return layout{"BF16", 1, 2, 0}
-	case Q4_0:
-		return layout{"Q4_0", block, 2 + block/2, 1}
-	case Q4_1:
-		return layout{"Q4_1", block, 4 + block/2, 2}
-	case Q8_0:
-		return layout{"Q8_0", block, 2 + block, 1}
-	}
-	return layout{}
+// layouts are those of the types that are known.
+var layouts = map[Type]layout{
+	F32: {"F32", 1, 4, 0}, F16: {"F16", 1, 2, 0}, BF16: {"BF16", 1, 2, 0},
+	Q4_0: {"Q4_0", block, 2 + block/2, 1}, Q4_1: {"Q4_1", block, 4 + block/2, 2}, Q8_0: {"Q8_0", block, 2 + block, 1},
 }
 
 // unread are names of types that are not read, for messages.
 var unread = map[Type]string{6: "Q5_0", 7: "Q5_1", 10: "Q2_K", 11: "Q3_K", 12: "Q4_K", 13: "Q5_K", 14: "Q6_K", 20: "IQ4_NL", 23: "IQ4_XS", 39: "MXFP4"}
 
 func (t Type) String() string {
-	if l := t.layout(); l.name != "" {
-		return l.name
-	}
-	if name := unread[t]; name != "" {
-		return name
-	}
-	return fmt.Sprintf("type %d", uint32(t))
+	return cmp.Or(layouts[t].name, unread[t], fmt.Sprintf("type %d", uint32(t)))
 }
 
 // bytes returns how many bytes a tensor takes.
 func (t Tensor) bytes() (int64, error) {
-	l := t.Type.layout()
+	l := layouts[t.Type]
 	if l.name == "" {
 		return 0, fmt.Errorf("tensor %q is stored as %v, which is not known; known are F32, F16, BF16, Q8_0, Q4_0 and Q4_1", t.Name, t.Type)
 	}
@@ -89,7 +71,7 @@ func (t Type) decode(raw []byte) []float32 {
 	case BF16:
 		return safetensors.BF16.Widen(raw)
 	}
-	l := t.layout()
+	l := layouts[t]
 	blocks := len(raw) / l.bytes
 	var heads []byte
 	for b := range blocks {

@@ -28,22 +28,13 @@ const (
 	CurveAccuracy           // 0 to 100, as an accuracy where a curve comes to a cost: a mean over questions of several settings
 )
 
-// ends are the least and the most that a value can be.
-func (r Range) ends() (least, most float64) {
-	switch r {
-	case Percent, ZeroToHundred, CurveAccuracy:
-		return 0, 100
-	case PercentDifference:
-		return -100, 100
-	case NotNegative:
-		return 0, math.Inf(1)
-	case UpToHundred:
-		return math.Inf(-1), 100
-	case ZeroToOne:
-		return 0, 1
-	}
-	return math.Inf(-1), math.Inf(1)
+// limits are the least and the most that a value of each range can be.
+var limits = [...]struct{ least, most float64 }{
+	Unbounded: {math.Inf(-1), math.Inf(1)}, Percent: {0, 100}, PercentDifference: {-100, 100}, NotNegative: {0, math.Inf(1)},
+	UpToHundred: {math.Inf(-1), 100}, ZeroToOne: {0, 1}, ZeroToHundred: {0, 100}, CurveAccuracy: {0, 100},
 }
+
+func (r Range) ends() (least, most float64) { return limits[r].least, limits[r].most }
 
 // ofQuestions says whether the number is a mean over questions, each of which has a value of the range.
 func (r Range) ofQuestions() bool { return r == Percent || r == PercentDifference }

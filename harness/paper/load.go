@@ -73,20 +73,11 @@ func located(file string, err error) error {
 
 // typed is what a value of a Go type is called in a file.
 func typed(name string) string {
-	switch name {
-	case "string":
-		return "text"
-	case "int":
-		return "a whole number"
-	case "float64":
-		return "a number"
-	case "bool":
-		return "true or false"
-	}
 	if strings.HasPrefix(name, "[") {
 		return "a list"
 	}
-	return "keys and values"
+	plain := map[string]string{"string": "text", "int": "a whole number", "float64": "a number", "bool": "true or false"}
+	return cmp.Or(plain[name], "keys and values")
 }
 
 // linesOf returns the line of every item of the lists that keys lead to, in order of appearance: sections, orderings are

@@ -125,19 +125,8 @@ func wrongNumber(gold string, r *rand.Rand) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	wrong := n + 1
-	switch k := int64(1 + r.IntN(9)); r.IntN(6) {
-	case 0:
-		wrong = n - 1
-	case 1:
-		wrong = n + k
-	case 2:
-		wrong = n - k
-	case 3:
-		wrong = 2 * n
-	case 4:
-		wrong = swapDigits(n)
-	}
+	k := int64(1 + r.IntN(9))
+	wrong := [...]int64{n - 1, n + k, n - k, 2 * n, swapDigits(n), n + 1}[r.IntN(6)]
 	if wrong < 1 || wrong == n {
 		wrong = n + 1
 	}

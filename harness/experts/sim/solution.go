@@ -193,54 +193,40 @@ func integers(p routing.Problem, into []string) int {
 	return n
 }
 
+// The ways to give an answer, or the letter of an option. @ stands for it.
+var (
+	statements = [...]string{
+		`The final answer is $\boxed{@}$.`, `\[\boxed{@}\]`, "**Final Answer**\n\n\\boxed{@}", `The final answer is $@$. I hope it is correct.`,
+		`Therefore, the answer is $@$.`, `**Answer:** $@$`, `Hence the result is \boxed{@}, which agrees with the estimate above.`,
+		`Thus we obtain \( \boxed{ @ } \).`, `So the answer is \boxed{@}.`,
+	}
+	choices = [...]string{
+		`The final answer is $\boxed{\text{@}}$.`, `The correct answer is (@).`, `**Answer: @**`, `\boxed{\textbf{(@)}}`, `The answer is (@)`,
+		`Therefore the answer is @.`, `So the answer is \boxed{@}.`,
+	}
+)
+
 // state gives an answer as models do: boxed, declared, or bold, with or without something after it.
 func state(answer string, r *rand.Rand) string {
 	if r.Float64() < respellShare {
 		answer = respell(answer, r)
 	}
-	switch r.IntN(10) {
-	case 0:
-		return `The final answer is $\boxed{` + answer + `}$.`
-	case 1:
-		return `\[\boxed{` + answer + `}\]`
-	case 2:
-		return "**Final Answer**\n\n" + `\boxed{` + answer + `}`
-	case 3:
-		return `The final answer is $` + answer + `$. I hope it is correct.`
-	case 4:
-		return `Therefore, the answer is $` + answer + `$.`
-	case 5:
-		return `**Answer:** $` + answer + `$`
-	case 6:
-		return `Hence the result is \boxed{` + answer + `}, which agrees with the estimate above.`
-	case 7:
-		return `Thus we obtain \( \boxed{ ` + answer + ` } \).`
-	default:
-		return `So the answer is \boxed{` + answer + `}.`
-	}
+	return said(statements[:], r.IntN(10), answer)
 }
 
 // stateChoice gives the letter of an option, or now and then the option with its letter.
 func stateChoice(letter string, options []string, r *rand.Rand) string {
-	switch r.IntN(8) {
-	case 0:
-		return `The final answer is $\boxed{\text{` + letter + `}}$.`
-	case 1:
-		return `The correct answer is (` + letter + `).`
-	case 2:
-		return `**Answer: ` + letter + `**`
-	case 3:
-		return `\boxed{\textbf{(` + letter + `)}}`
-	case 4:
-		if i := int(letter[0]) - 'A'; len(letter) == 1 && i >= 0 && i < len(options) {
-			return `The answer is (` + letter + `) ` + options[i]
-		}
-		return `The answer is (` + letter + `)`
-	case 5:
-		return `Therefore the answer is ` + letter + `.`
-	default:
-		return `So the answer is \boxed{` + letter + `}.`
+	way := r.IntN(8)
+	text := said(choices[:], way, letter)
+	if i := int(letter[0]) - 'A'; way == 4 && len(letter) == 1 && i >= 0 && i < len(options) {
+		text += " " + options[i]
 	}
+	return text
+}
+
+// said gives an answer in one of some ways, by its number, which is that of the last one from there on.
+func said(ways []string, way int, answer string) string {
+	return strings.Replace(ways[min(way, len(ways)-1)], "@", answer, 1)
 }
 
 // respell writes an answer differently without changing its value. What it does not recognise it leaves alone.

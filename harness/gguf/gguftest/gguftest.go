@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"reflect"
 	"slices"
 )
 
@@ -92,35 +93,17 @@ func (w *writer) value(v any) {
 	}
 }
 
+// kinds are the numbers of the kinds of values.
+var kinds = map[reflect.Kind]uint32{
+	reflect.Uint8: 0, reflect.Int8: 1, reflect.Uint16: 2, reflect.Int16: 3, reflect.Uint32: 4, reflect.Int32: 5, reflect.Float32: 6,
+	reflect.Bool: 7, reflect.String: 8, reflect.Slice: 9, reflect.Uint64: 10, reflect.Int64: 11, reflect.Float64: 12,
+}
+
 // kindOf returns the number of a kind of value.
 func kindOf(v any) uint32 {
-	switch v.(type) {
-	case uint8:
-		return 0
-	case int8:
-		return 1
-	case uint16:
-		return 2
-	case int16:
-		return 3
-	case uint32:
-		return 4
-	case int32:
-		return 5
-	case float32:
-		return 6
-	case bool:
-		return 7
-	case string:
-		return 8
-	case []string, []int32:
-		return 9
-	case uint64:
-		return 10
-	case int64:
-		return 11
-	case float64:
-		return 12
+	kind, ok := kinds[reflect.TypeOf(v).Kind()]
+	if !ok {
+		panic(fmt.Sprintf("a value of type %T cannot be written", v))
 	}
-	panic(fmt.Sprintf("a value of type %T cannot be written", v))
+	return kind
 }

@@ -7,21 +7,8 @@ import "iter"
 // Converter makes the lines of a recorded set, by the names of its files without their extension.
 type Converter func(files iter.Seq2[File, error]) (map[string][]byte, error)
 
-// Of returns the converter of a format; nil: there is none.
-func Of(format string) Converter {
-	switch format {
-	case "lineage":
-		return Lineage
-	case "mmlu-pro":
-		return MMLUPro
-	case "reasoning-gym":
-		return ReasoningGym
-	case "routellm-gsm8k":
-		return RouteLLMGSM8K
-	case "routellm-mmlu":
-		return RouteLLMMMLU
-	case "zeroeval":
-		return ZeroEval
-	}
-	return nil
+// Converters are those of the formats.
+var Converters = map[string]Converter{
+	"lineage": Lineage, "mmlu-pro": MMLUPro, "reasoning-gym": ReasoningGym, "routellm-gsm8k": RouteLLMGSM8K, "routellm-mmlu": RouteLLMMMLU,
+	"zeroeval": ZeroEval,
 }
