@@ -203,11 +203,7 @@ func (h *HTTP) endpoint(id string) (*expert, error) {
 	if e, ok := h.ids[id]; ok {
 		return e, nil
 	}
-	var ids []string
-	for _, e := range h.experts {
-		ids = append(ids, e.ID)
-	}
-	return nil, fmt.Errorf("%w %q; the pool has: %s", ErrUnknownExpert, id, list(ids))
+	return nil, fmt.Errorf("%w %q; the pool has: %s", ErrUnknownExpert, id, list(routing.IDs(h.Experts())))
 }
 
 // question is a request as it is sent.

@@ -53,10 +53,7 @@ func (f *fixed) Name() string { return "fixed" }
 func (f *fixed) traits() Traits { return Traits{Yardstick: f.Expert == mostAccurate} }
 
 func (f *fixed) Fit(_ context.Context, train routing.TrainSet, _ routing.Work) (routing.Router, error) {
-	var ids []string
-	for _, e := range train.Experts {
-		ids = append(ids, e.ID)
-	}
+	ids := routing.IDs(train.Experts)
 	if f.Expert == mostAccurate && !slices.Contains(ids, mostAccurate) {
 		examples, err := profiled(f, train)
 		if err != nil {

@@ -243,7 +243,7 @@ func (f *fit) setting(ctx context.Context, frontier routing.Frontier) (s routing
 		return s, err
 	}
 	set := f.learns(&routing.TrainSet{RL: dollars})
-	train, err := f.unmatched.sweep(ctx, trainSweep, trainQueries(set))
+	train, err := f.unmatched.sweep(ctx, trainSweep, routing.Queries(set.RL))
 	if err != nil {
 		return s, err
 	}
@@ -381,7 +381,7 @@ func (f *fit) run(ctx context.Context, d *store.Draft) error {
 	}
 	if sweeps {
 		report.Knobs = frontier.Knobs()
-		if err := writeSweep(ctx, d, trainSweep, frontier, trainQueries(f.learns(all))); err != nil {
+		if err := writeSweep(ctx, d, trainSweep, frontier, routing.Queries(f.learns(all).RL)); err != nil {
 			return err
 		}
 	}
@@ -432,7 +432,7 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 		return err
 	}
 	set := f.learns(all)
-	train, err := f.unmatched.sweep(ctx, trainSweep, trainQueries(set))
+	train, err := f.unmatched.sweep(ctx, trainSweep, routing.Queries(set.RL))
 	if err != nil {
 		return err
 	}
@@ -472,15 +472,6 @@ func (f *fit) match(ctx context.Context, d *store.Draft) error {
 		}
 	}
 	return report.Write(d)
-}
-
-// trainQueries are what knobs are set on.
-func trainQueries(set *routing.TrainSet) []routing.Query {
-	queries := make([]routing.Query, len(set.RL))
-	for i, x := range set.RL {
-		queries[i] = routing.Query{Problem: x.Problem}
-	}
-	return queries
 }
 
 // writeSweep sweeps a router over queries.

@@ -15,14 +15,15 @@ func Spend(ctx context.Context, r Router, examples []Example) (float64, error) {
 	if len(examples) == 0 {
 		return 0, errors.New("spend: no training problem to count dollars on")
 	}
-	decisions, err := r.Route(ctx, queries(examples))
+	decisions, err := r.Route(ctx, Queries(examples))
 	if err != nil {
 		return 0, err
 	}
 	return spent(decisions, examples), nil
 }
 
-func queries(examples []Example) []Query {
+// Queries are those that ask the problems of examples once.
+func Queries(examples []Example) []Query {
 	q := make([]Query, len(examples))
 	for i, e := range examples {
 		q[i] = Query{Problem: e.Problem}
@@ -69,7 +70,7 @@ func Settle(ctx context.Context, f Frontier, examples []Example, usd float64) (s
 	if math.IsNaN(usd) || usd < 0 {
 		return s, fmt.Errorf("match: cannot spend %v dollars per question", usd)
 	}
-	choice, err := f.Weigh(ctx, queries(examples))
+	choice, err := f.Weigh(ctx, Queries(examples))
 	if err != nil {
 		return s, err
 	}

@@ -49,7 +49,7 @@ func TestMatchTakesTheSettingsOnBothSidesOfTheBudget(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 { // asked again, it says the same
-				d, err := r.Route(t.Context(), queries(examples))
+				d, err := r.Route(t.Context(), Queries(examples))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -70,7 +70,7 @@ func TestOfSettingsThatSpendTheSameTheFirstCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d, err := r.Route(t.Context(), queries(examples)); err != nil || d[0].Expert != c[0] {
+		if d, err := r.Route(t.Context(), Queries(examples)); err != nil || d[0].Expert != c[0] {
 			t.Errorf("%v: %+v, %v", c, d, err)
 		}
 	}
