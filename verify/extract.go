@@ -55,8 +55,8 @@ func extract(response string) extraction {
 		if t := strings.TrimSuffix(text, "!"); t != text && t != "" && formula.Digit(t[len(t)-1]) {
 			found.other = t
 		}
-		if found.text == text && found.flaw == "" && taken(announcedSentence(rest), text) {
-			found.flaw = formula.Altered
+		if found.text == text && found.flaw == "" {
+			found.flaw = taken(announcedSentence(rest), text)
 		}
 		if found.text == text {
 			found.text = valueGiven(text, rest)
@@ -116,9 +116,9 @@ func (e extraction) alone(response string) extraction {
 	return e
 }
 
-// taken reports whether the words of a sentence make another value of the one in it, wherever it stands: "the square root
-// of 5", "a multiple of 5".
-func taken(sentence, value string) (altered bool) {
+// taken returns what the words of a sentence make of the value in it, wherever it stands: "the square root of 5", "a
+// multiple of 5", "5 at least"; empty if it stands for itself.
+func taken(sentence, value string) (flaw formula.Qualification) {
 	part := func(i int) bool {
 		return i >= 0 && i < len(sentence) && (formula.Digit(sentence[i]) || formula.Letter(sentence[i]))
 	}
@@ -132,12 +132,16 @@ func taken(sentence, value string) (altered bool) {
 		if part(at-1) || part(from) {
 			continue
 		}
-		if introducedBy(formula.UnwrapText(sentence[:at])) != formula.Altered {
-			return false
+		switch q := introducedBy(formula.UnwrapText(sentence[:at])); {
+		case q == formula.Altered || q == formula.Bounded:
+			flaw = q
+		case limited(spokenWords(sentence[from:])):
+			flaw = formula.Bounded
+		default:
+			return ""
 		}
-		altered = true
 	}
-	return altered
+	return flaw
 }
 
 // valueGiven returns the equation in which the text after an announced expression gives it its value: "our answer is
@@ -171,8 +175,8 @@ func (e extraction) revisedBy(rest string, within bool) extraction {
 		if text, _ := declared(rest[from:]); text != "" {
 			return extract(rest[from:])
 		}
-		p := parted(rest[from:])
-		if text, at := p.final(); text != "" && (f == withdrawn || named(p.text[:at.from])) {
+		p := parted(strings.TrimLeft(rest[from:], " \n*"))
+		if text, at := p.final(); text != "" && (f == withdrawn || named(p.text[:at.from]) || p.sole(at)) {
 			return extraction{text: text, in: p.context(at)}
 		}
 		if f == withdrawn {
@@ -180,6 +184,12 @@ func (e extraction) revisedBy(rest string, within bool) extraction {
 		}
 	}
 	return e
+}
+
+// sole reports whether a formula alone follows the first clause of a text: "on second thought, 6".
+func (p passage) sole(at statement) bool {
+	before := strings.TrimRight(p.text[:at.from], " *")
+	return clauseEnd(before, 0) == len(before)-1 && strings.Trim(p.text[at.to:], " \n.!*") == ""
 }
 
 // beside returns what the words around the box between from and to do to it. A bound is boxed for its own sake.
@@ -412,7 +422,7 @@ func sentence(s string) string {
 func unfilled(s string) string {
 	for range 4 {
 		word, rest, _ := strings.Cut(s, " ")
-		if !fillers[word] || word == "the" || word == "given" || word == "by" || rest == "" {
+		if !fillers[word] || word == "the" && (rest == "" || !formula.Digit(rest[0])) || word == "given" || word == "by" || rest == "" {
 			break
 		}
 		s = strings.TrimLeft(rest, " ")

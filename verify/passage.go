@@ -165,7 +165,7 @@ func introducedBy(before string) formula.Qualification {
 			return formula.Altered
 		case w == "from" && (previous == "different" || previous == "differs"), w == "but" && (previous == "anything" || previous == "everything" || previous == "all"), w != "out" && formula.Sense(w) == "exclusion":
 			return formula.Contrasted
-		case w == "above", w == "below", w == "under", w == "beyond", w == "to" && previous == "up":
+		case w == "above", w == "over", w == "below", w == "under", w == "beyond", w == "to" && previous == "up":
 			return formula.Bounded
 		case w == "is", w == "are", w == "be":
 			verb = true
@@ -232,8 +232,15 @@ func (p passage) flaw(at statement) formula.Qualification {
 		return formula.Conditional
 	case len(words) > 1 && words[0] == "times":
 		return formula.Altered
+	case limited(words):
+		return formula.Bounded
 	}
 	return ""
+}
+
+// limited reports whether the words after a value make it a bound: 5 at least.
+func limited(words []string) bool {
+	return len(words) > 1 && words[0] == "at" && formula.Sense(words[1]) == "bound"
 }
 
 // gold returns the value that a ground truth in words states: what it names as such, else the final formula if the text
@@ -286,7 +293,7 @@ func (p passage) first() (string, statement) {
 }
 
 // operations are the words of arithmetic between two values, and their signs.
-var operations = map[string]string{"plus": "+", "minus": "-", "times": `\times`, "multiplied by": `\times`, "divided by": "/"}
+var operations = map[string]string{"plus": "+", "minus": "-", "times": `\times`, "multiplied by": `\times`, "divided by": "/", "over": "/", "by": `\text{ by }`, "x": `\text{ by }`}
 
 // whole returns formula j with the words that belong to its value: those of arithmetic that join it to the formula before
 // it, number words and units after it, and the larger part of a quantity before it: "5 times 6", "2 million", "5 hours and
@@ -304,19 +311,17 @@ func (p passage) whole(j int) (string, statement) {
 	for k := j - 1; k >= 0 && j-k < 8; k-- {
 		before := p.statements[k]
 		gap := p.text[before.to:st.from]
-		words := strings.ToLower(strings.Join(strings.Fields(gap), " "))
-		if sign := operations[words]; sign != "" {
-			text = before.answer() + " " + sign + " " + text
-			st.from = before.from
-			continue
-		}
 		larger, units := extended(before.answer(), gap)
-		if rest := strings.Trim(gap[units:], " ,"); units > 0 && used > 0 && (rest == "" || rest == "and") && compounded(larger+" "+text) {
+		rest := strings.ToLower(strings.Join(strings.Fields(gap[units:]), " "))
+		switch sign := operations[rest]; {
+		case sign != "":
+			text = larger + " " + sign + " " + text
+		case units > 0 && used > 0 && (strings.Trim(rest, " ,") == "" || strings.Trim(rest, ", ") == "and") && compounded(larger+" "+text):
 			text = larger + " " + text
-			st.from = before.from
-			continue
+		default:
+			return signed(p.text[:st.from], text), st
 		}
-		break
+		st.from = before.from
 	}
 	return signed(p.text[:st.from], text), st
 }
@@ -585,6 +590,13 @@ func (p passage) listed(j int) (list string, from int) {
 			case "from", "between":
 				return p.statements[k-1].answer() + `, \ldots , ` + p.statements[k].answer(), p.statements[k-1].from // a range
 			}
+		}
+		if before := p.text[:p.statements[k-1].from]; between == "and" && k == j && lastWord(before) == "between" {
+			list = "between " + p.statements[k-1].answer() + " and " + p.statements[k].answer()
+			if strings.HasPrefix(strings.TrimLeft(p.text[p.statements[k].to:], " $,"), "inclusive") {
+				list += " inclusive"
+			}
+			return list, p.statements[k-1].from
 		}
 		if between == "" && !strings.ContainsAny(gap, ",;") || between != "" && between != "and" && between != "or" && between != "&" || strings.Contains(gap, "\n\n") {
 			break

@@ -153,6 +153,8 @@ func interjects(words []string, clause string) bool {
 		return true
 	case "it", "that", "this":
 		return at(words, 1) == "should" && at(words, 2) == "be"
+	case "on":
+		return at(words, 1) == "second"
 	default:
 		return formula.Opening(w) == "interjection"
 	}

@@ -138,9 +138,6 @@ func (c *Comparer) relations(a, b *formula.Node) (Result, bool) {
 			} else {
 				b = c.assignedValues(b, a)
 			}
-			if a == nil || b == nil {
-				return different("coordinates out of order"), true
-			}
 			return c.compare(a, b), true
 		}
 		return Result{}, false
@@ -315,7 +312,7 @@ func conditions(n *formula.Node) bool {
 }
 
 // assignedValues strips the names of a list of assignments. Several values of one name are a list, values of
-// different names a tuple in the order given; nil if these are x, y and z out of their order.
+// different names a tuple in the order given, and in that of their names if these are x, y and z.
 func (c *Comparer) assignedValues(n, other *formula.Node) *formula.Node {
 	same := true
 	for _, a := range n.Args {
@@ -325,10 +322,12 @@ func (c *Comparer) assignedValues(n, other *formula.Node) *formula.Node {
 	if same || other.Kind == formula.KindSet || other.Kind == formula.KindList && subscriptedAlike(n) {
 		m = &formula.Node{Kind: formula.KindList, Name: ","}
 	}
-	if m.Kind == formula.KindTuple && disordered(n.Args) {
-		return nil
-	}
 	m.Args = assignedTo(n)
+	if m.Kind == formula.KindTuple && coordinates(n.Args) {
+		n = &formula.Node{Args: slices.Clone(n.Args)}
+		slices.SortStableFunc(n.Args, func(a, b *formula.Node) int { return strings.Compare(a.Args[0].Name, b.Args[0].Name) })
+		m.Args = assignedTo(n)
+	}
 	return m
 }
 
@@ -363,11 +362,11 @@ func shared(n *formula.Node) *formula.Node {
 	return list
 }
 
-// disordered reports whether assignments are to x, y and z, which have an order of their own, in another one.
-func disordered(args []*formula.Node) bool {
+// coordinates reports whether assignments are to x, y and z, which have an order of their own.
+func coordinates(args []*formula.Node) bool {
 	return !slices.ContainsFunc(args, func(a *formula.Node) bool {
 		return a.Args[0].Name != "x" && a.Args[0].Name != "y" && a.Args[0].Name != "z"
-	}) && !slices.IsSortedFunc(args, func(a, b *formula.Node) int { return strings.Compare(a.Args[0].Name, b.Args[0].Name) })
+	})
 }
 
 func onlyEquals(n *formula.Node) bool {

@@ -49,6 +49,9 @@ func (c *Comparer) quantities(a, b *formula.Node) Result {
 		}
 		return c.compare(va, vb)
 	}
+	if va.Kind == formula.KindTime || vb.Kind == formula.KindTime { // 5 minutes are no time of day
+		return different("time of day")
+	}
 	if c.Policy.StrictUnits && (ua == "") != (ub == "") {
 		return different("a unit on one side only")
 	}
@@ -178,5 +181,18 @@ func (c *Comparer) ratios(a, b *formula.Node) Result {
 			return r
 		}
 	}
+	if clock(a) && clock(b) && !formula.Identical(x[0], y[0]) { // 3:45 is 1:15 as a ratio alone
+		return Unknown("ratio")
+	}
 	return equal("ratio")
+}
+
+// clock reports whether a ratio may be a time of day: hours and two digits of minutes.
+func clock(n *formula.Node) bool {
+	if n.Kind != formula.KindRatio || len(n.Args) != 2 {
+		return false
+	}
+	h, okH := n.Args[0].Integer()
+	m, okM := n.Args[1].Integer()
+	return okH && okM && h <= 24 && m >= 10 && m < 60
 }

@@ -45,6 +45,9 @@ func Parse(s string, steps *Budget, run series) ([]*Node, error) {
 	switch {
 	case err == nil:
 		readings = append(readings, n)
+		if n.Kind == KindList && n.Name == "and" && len(n.Args) == 2 && mixed(n.Args[0], n.Args[1], token{kind: tokenNumber}) { // 3 and 1/4
+			readings = append(readings, Apply(KindAdd, n.Args...))
+		}
 	case err == ErrTooLarge || errors.As(err, &q) && len(readings) == 0:
 		return nil, err
 	}

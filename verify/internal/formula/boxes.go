@@ -5,6 +5,7 @@ package formula
 // Boxes and other wrappers around an answer.
 
 import (
+	"encoding/json"
 	"strings"
 )
 
@@ -82,11 +83,18 @@ func JsonString(s string) string {
 		}
 		return Trim(s[:end])
 	}
+	doubled, single := false, false
 	for i := 1; i < len(s); i++ {
 		switch s[i] {
 		case '\\':
 			i++
+			doubled = doubled || i < len(s) && s[i] == '\\'
+			single = single || i < len(s) && strings.IndexByte(`bfrt`, s[i]) >= 0 // \frac as in LaTeX
 		case '"':
+			var text string
+			if doubled && !single && json.Unmarshal([]byte(s[:i+1]), &text) == nil {
+				return Trim(text)
+			}
 			return Trim(unescape(s[1:i]))
 		}
 	}

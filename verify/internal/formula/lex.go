@@ -372,6 +372,7 @@ func (l *lexer) number(i int, space *bool) int {
 			end, j = k, k
 		}
 		text = b.String()
+		ambiguous = ambiguous && !l.currency
 	}
 	decimal := func(k int) bool { return k < len(l.src) && l.src[k] == '.' && !l.dots(k) }
 	switch {

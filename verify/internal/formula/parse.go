@@ -37,7 +37,7 @@ type parser struct {
 	sentence bool // words are words, never products of variables
 	letters  bool // a unit of one letter after a number is a unit
 	micro    bool // the sign of a millionth is there, not \mu
-	money    bool // a currency sign stands before all
+	short    bool // a letter after a number may be a power of ten: 1.5k
 
 	flaw Qualification // why what was read is not the bare value that it holds; empty if nothing was met
 }
@@ -425,7 +425,17 @@ func (p *parser) relation() *Node {
 	if op != "" && op != "=" && op != "~" { // "< 5" and "at least 5": what is compared goes without saying
 		return &Node{Kind: KindRelation, Args: []*Node{Symbol(Unnamed), p.expression()}, Ops: []string{op}}
 	}
+	if n := p.within(Symbol(Unnamed)); n != nil {
+		return n
+	}
 	first := p.expression()
+	if t := p.peek(); wordy(t) && (t.text == "is" || t.text == "lies") { // x is between 1 and 2
+		p.at++
+		if n := p.within(first); n != nil {
+			return n
+		}
+		p.at--
+	}
 	op = p.relator()
 	if op == "" {
 		p.condition(first)
@@ -451,6 +461,39 @@ func (p *parser) relation() *Node {
 		}
 	}
 	return &Node{Kind: KindRelation, Args: args, Ops: ops}
+}
+
+// says consumes a word if it is the next token.
+func (p *parser) says(word string) bool {
+	if t := p.peek(); !wordy(t) || !strings.EqualFold(t.text, word) {
+		return false
+	}
+	p.at++
+	return true
+}
+
+// within parses "between 1 and 2" and "strictly between 1 and 2", which leave their ends out, and "between 1 and 2,
+// inclusive"; nil if something else is at hand.
+func (p *parser) within(value *Node) *Node {
+	save := p.at
+	p.says("strictly")
+	if !p.says("between") {
+		p.at = save
+		return nil
+	}
+	low := p.sum()
+	if !p.says("and") {
+		panic(failing.With(ErrSyntax))
+	}
+	high, op, end := p.sum(), "<", p.at
+	p.accept(',')
+	switch {
+	case p.says("inclusive"):
+		op = "<="
+	case !p.says("exclusive"):
+		p.at = end
+	}
+	return &Node{Kind: KindRelation, Args: []*Node{low, value, high}, Ops: []string{op, op}}
 }
 
 // modulus parses (mod n) after a congruence.

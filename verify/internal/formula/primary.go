@@ -197,7 +197,13 @@ func (p *parser) numeral(t token) *Node {
 	if strings.ContainsAny(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") && p.peek().mark('_') {
 		return p.based(Number(0))
 	}
-	if strings.IndexByte(text, '.') >= 0 {
+	if point := strings.IndexByte(text, '.'); point >= 0 {
+		if p.says("repeating") || p.says("recurring") { // of several digits some may not repeat
+			if point != len(text)-2 {
+				panic(failing.With(ErrSyntax))
+			}
+			return failing.Must(repeatingDecimal(text[:point], text[point+1:]))
+		}
 		if p.peek().command("overline") || p.peek().command("bar") || p.peek().command("dot") {
 			if n, err := p.repeating(text); err == nil {
 				return n

@@ -169,6 +169,11 @@ func (p *parser) term() *Node {
 	}
 	divisions := 0
 	for {
+		if factors == nil && divisions == 0 && left.Kind == KindNumber {
+			if n := p.remainder(); n != nil {
+				return Apply(KindTuple, left, n)
+			}
+		}
 		t := p.peek()
 		switch {
 		case p.division():
@@ -223,6 +228,9 @@ func (p *parser) term() *Node {
 			}
 			p.at += n
 			left = Apply(KindAdd, left, part)
+		case sides(t, p.ahead(1)) && factors == nil && (left.Kind == KindQuantity || t.text == "by" && left.Kind == KindNumber): // 6 cm by 7 cm
+			p.at++
+			return measurement(left, p.term())
 		case t.mark('(') && t.space && factors == nil && p.restated(left): // 0.25 (1/4)
 		case left.Kind == KindQuantity && factors == nil && wordy(t) && t.text == "and" && p.ahead(1).kind == tokenNumber: // 2 hours and 30 minutes
 			save := p.at
@@ -269,6 +277,40 @@ func (p *parser) term() *Node {
 			return flush()
 		}
 	}
+}
+
+// remainder parses what follows the quotient in 5 R 2, "5 remainder 2" and "5 with a remainder of 2"; nil if that is not at
+// hand.
+func (p *parser) remainder() *Node {
+	save := p.at
+	p.says("with")
+	p.says("a")
+	if p.says("remainder") || p.says("R") {
+		p.says("of")
+		if t, next := p.peek(), p.ahead(1); t.kind == tokenNumber && (next.kind == tokenEnd || p.closing(next)) {
+			p.at++
+			return p.numeral(t)
+		}
+	}
+	p.at = save
+	return nil
+}
+
+// sides reports whether t joins the sides of what has several: 6 cm by 7 cm, 6 cm x 7 cm.
+func sides(t, next token) bool {
+	return wordy(t) && (t.text == "by" || t.text == "x") && next.kind == tokenNumber
+}
+
+// measurement joins sides, in their order. A unit of the last one alone is that of all.
+func measurement(first, rest *Node) *Node {
+	all := []*Node{first, rest}
+	if rest.Kind == KindTuple {
+		all = append(all[:1], rest.Args...)
+	}
+	if last := all[len(all)-1]; first.Kind == KindNumber && last.Kind == KindQuantity {
+		all[0] = quantity(first, last.Name)
+	}
+	return Apply(KindTuple, all...)
 }
 
 // restated consumes a bracket at the end that holds the number before it in another form: 0.25 (1/4).
@@ -364,7 +406,7 @@ func (p *parser) startsFactor(t token) bool {
 		switch strings.ToLower(t.text) {
 		case "and", "or", "mod", "is", "equals", "to", "plus", "minus":
 			return false
-		case "for", "where", "with", "when", "if", "because", "since":
+		case "for", "where", "with", "when", "if", "because", "since", "inclusive", "exclusive":
 			return false
 		case "u":
 			return t.text == "u" || t.kind == tokenText
@@ -486,7 +528,7 @@ func (p *parser) postfix(base *Node) *Node {
 		case (t.command("euro") || t.command("pounds") || t.command("yen") || t.command("rupee") || t.command("cent")) && base.Kind == KindNumber: // 5 €
 			p.at++
 			base = quantity(base, currencies[t.text])
-		case t.mark('_') && base.Kind == KindNumber:
+		case base.Kind == KindNumber && (t.mark('_') || wordy(t) && t.text == "base" && p.ahead(1).kind == tokenNumber): // 101 base 2
 			base = p.based(base)
 		case (t.is(tokenWord, "C") || t.is(tokenWord, "P")) && p.last().kind == tokenNumber && base.Kind == KindNumber && !t.space && p.ahead(1).kind == tokenNumber && !p.ahead(1).space: // 10C3
 			p.at++

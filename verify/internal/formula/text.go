@@ -371,13 +371,13 @@ func numeral(w string) *Node {
 		return nil
 	}
 	v, ok := counted(w[:i])
-	_, unit := MeasureOf(w[i+1:])
-	switch {
-	case !ok:
+	if !ok {
 		return nil
-	case IsMultiple(w[i+1:]): // two dozen
-		return Apply(KindMultiply, Number(v), Number(multiples[w[i+1:]]))
-	case unit && len(w)-i > 3:
+	}
+	if n, used := Worth(Number(v), []string{w[i+1:]}); used > 0 { // two dozen, forty percent
+		return n
+	}
+	if _, unit := MeasureOf(w[i+1:]); unit && len(w)-i > 3 {
 		return quantity(Number(v), w[i+1:])
 	}
 	return nil
@@ -556,6 +556,9 @@ func Spoken(text string) string {
 	kept := fields[:0]
 	for i, f := range fields {
 		f = strings.Trim(f, "'")
+		if n := strings.TrimLeft(f, "0123456789"); n != "" && n == ordinalOf(f[:len(f)-len(n)]) { // June 20th
+			f = f[:len(f)-len(n)]
+		}
 		if f == "" || articles[f] && len(fields) > 1 && i+1 < len(fields) && fields[i+1] != "and" && fields[i+1] != "or" && !(f == "a" && len(fields) == 2 && len(fields[1]) == 1) {
 			continue
 		}
@@ -711,9 +714,9 @@ func Hedges(s string) bool {
 }
 
 // UnitReading reads a number with a unit of one letter, as in 48g, 55 m/s, 10 Ω and 2h 30m, or an amount of money in
-// thousands, $1.5k; nil if s is anything else.
-func UnitReading(s string) *Node {
-	if n := len(s); n > 40 || n < 2 || !strings.ContainsAny(s, "gmshLNJWVA$ΩΩμµ") {
+// thousands, $1.5k; nil if s is anything else. short says that other numbers may be in thousands as well.
+func UnitReading(s string, short bool) *Node {
+	if n := len(s); n > 40 || n < 2 || !strings.ContainsAny(s, "gmshLNJWVA$ΩΩμµ") && !(short && strings.ContainsAny(s, "kKMB")) {
 		return nil
 	}
 	if t := strings.TrimLeft(s, `-\$`); t == "" || !Digit(t[0]) {
@@ -723,9 +726,9 @@ func UnitReading(s string) *Node {
 	if err != nil {
 		return nil
 	}
-	p := parser{tokens: tokens, steps: &Budget{Left: MaxSteps / 64}, run: never, letters: true, micro: strings.ContainsAny(s, "μµ"), money: strings.Count(s, "$") == 1}
+	p := parser{tokens: tokens, steps: &Budget{Left: MaxSteps / 64}, run: never, letters: true, micro: strings.ContainsAny(s, "μµ"), short: short || strings.Count(s, "$") == 1}
 	n, err := p.whole()
-	if err != nil || n.Kind != KindQuantity && n.Kind != KindRelation && !p.money || !p.money && !n.Has(func(m *Node) bool { return m.Kind == KindQuantity }) {
+	if err != nil || n.Kind != KindQuantity && n.Kind != KindRelation && n.Kind != KindTuple && !p.short || !p.short && !n.Has(func(m *Node) bool { return m.Kind == KindQuantity }) {
 		return nil
 	}
 	return n
@@ -750,6 +753,7 @@ func remark(s string) string {
 		return s
 	}
 	inner := s[open+1 : len(s)-1]
+	inner = strings.Replace(inner, "or equivalently ", "or ", 1)
 	if rest, ok := strings.CutPrefix(inner, "or "); ok && rest != "" && (Digit(rest[0]) || rest[0] == '\\' || rest[0] == '$') {
 		return s[:open] + `\text{ or }` + rest // 1/2 (or 0.5)
 	}

@@ -41,7 +41,7 @@ func (p *parser) units(value *Node) *Node {
 			words = append(words, name)
 		case t.kind == tokenText || t.kind == tokenWord:
 			w := strings.ToLower(t.text)
-			if w == "and" || w == "or" || Sense(w) == "verb" {
+			if w == "and" || w == "or" || w == "inclusive" || w == "exclusive" || Sense(w) == "verb" || at+1 < len(p.tokens) && sides(t, p.tokens[at+1]) {
 				goto done
 			}
 			words = append(words, t.text)
@@ -89,7 +89,7 @@ done:
 	}
 	first := p.peek()
 	value, used := Worth(value, words)
-	if k := short[words[0]]; k != 0 && used == 0 && p.money && value.Kind == KindNumber && first.kind == tokenWord && !first.space {
+	if k := short[words[0]]; k != 0 && used == 0 && p.short && value.Kind == KindNumber && first.kind == tokenWord && !first.space {
 		value, used = Apply(KindMultiply, value, Number(k)), 1
 	}
 	if p.at = at; used == len(words) {
@@ -174,7 +174,7 @@ func (p *parser) noun(t token) bool {
 	_, exactly := casedNames[t.text]
 	switch {
 	case len(t.text) == 1:
-		return p.letters && (unitLetters[t.text] || p.money && !t.space && short[t.text] != 0 || prefixes[t.text] != nil && p.ahead(1).command("Omega"))
+		return p.letters && (unitLetters[t.text] || p.short && !t.space && short[t.text] != 0 || prefixes[t.text] != nil && p.ahead(1).command("Omega"))
 	case known && !(len(t.text) == 2 && shortProducts[lower]) || exactly || shortNouns[lower]:
 		return true
 	}
@@ -220,8 +220,7 @@ func (p *parser) greekUnit(t token) bool {
 	return p.peek().text != "mu" || next.kind == tokenText || p.micro && next.text != "g" // \mu g is a product
 }
 
-// short are the letters of powers of ten that stand behind an amount of money without a gap: $1.5k, $2M. Behind other numbers
-// they are variables.
+// short are the letters of powers of ten that stand behind a number without a gap: $1.5k, 2M. They are variables as well.
 var short = map[string]int64{"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9}
 
 // compound parses what follows in 3 hours 45 minutes or 5 ft 4 in.

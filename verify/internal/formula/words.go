@@ -132,10 +132,15 @@ var comparatives = map[string]string{"more": ">", "greater": ">", "larger": ">",
 // lower case, empty behind the last one. n is how many words it takes, 0 if there is none.
 func comparison(word func(int) string) (op string, n int) {
 	first := word(0)
-	if first == "at" {
+	switch first {
+	case "at":
 		op = map[string]string{"least": ">=", "most": "<="}[word(1)]
 		n = 2
-	} else {
+	case "over", "above":
+		return ">", 1
+	case "under", "below":
+		return "<", 1
+	default:
 		if first == "no" || first == "not" || first == "strictly" {
 			n = 1
 		}
