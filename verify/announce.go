@@ -145,6 +145,12 @@ func announced(s string, end int) string {
 	}
 	if strings.HasPrefix(rest, "\n") {
 		rest = strings.TrimLeft(rest, " \t\n\r*_:")
+		if item, bullet := strings.CutPrefix(rest, "- "); bullet {
+			if list := bulleted(rest); list != "" {
+				return list
+			}
+			rest = item
+		}
 	}
 	if p := parted(rest); len(p.statements) > 0 && p.statements[0].kind == segment.Display && strings.TrimSpace(p.text[:p.statements[0].from]) == "" {
 		text, _ := p.from(0)

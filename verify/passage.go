@@ -408,9 +408,14 @@ func (p passage) aside(j int) bool {
 			switch strings.Trim(words[i], ",;:()") {
 			case "so", "then", "thus", "hence", "therefore", "we", "giving", "gives", "get", "is", "are", "equals", "which", "follows", "implies", "and", "that":
 				return false
-			case "since", "because", "where", "given":
-				// The clause that opens the sentence comes before what follows from it.
-				return k >= 0 && valued(p.statements[k].text) && !opened(p.text[:st.from]) && !dangles(p.statements[k].answer())
+			case "after":
+				if strings.Contains(p.text[p.statements[k+1].to:max(st.from, p.statements[k+1].to)], ",") {
+					return false
+				}
+				fallthrough
+			case "since", "because", "where", "given", "though", "although":
+				// The clause that opens the sentence, or ends in a comma, comes before what follows from it.
+				return !strings.Contains(strings.Join(words[i:], " "), ",") && valued(p.statements[k].text) && !opened(p.text[:st.from]) && !dangles(p.statements[k].answer())
 			}
 		}
 	}
@@ -687,7 +692,7 @@ func named(before string) bool {
 	}
 	for range 4 {
 		switch w := lastWord(s); {
-		case w == "is" || w == "are" || w == "equals" || w == "be" || w == "was" || w == "becomes" || w == "it's" || w == "that's":
+		case w == "is" || w == "are" || w == "equals" || w == "be" || w == "was" || w == "becomes" || w == "meant" || w == "it's" || w == "that's":
 			return true
 		case fillers[w]:
 			s = strings.TrimRight(s, " \n\t")

@@ -262,6 +262,9 @@ func (c *Comparer) definitions(a, b *formula.Node) Result {
 	body := b.Args[0]
 	if !c.Policy.KeepBound {
 		with := make(map[string]*formula.Node, len(b.Ops))
+		for _, name := range a.Ops {
+			with[name] = formula.Symbol("#" + name) // free in b
+		}
 		for i, name := range b.Ops {
 			with[name] = formula.Symbol(a.Ops[i])
 		}

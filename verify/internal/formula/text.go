@@ -34,6 +34,7 @@ func Trim(s string) string {
 		if !strings.HasSuffix(t, "..") {
 			t = strings.TrimRight(t, ".;,:?。 \t\n")
 		}
+		t = strings.TrimFunc(t, func(r rune) bool { return r >= 0x2600 && unicode.In(r, unicode.So, unicode.Variation_Selector) }) // ✅
 		switch {
 		case strings.HasPrefix(t, "$$") && strings.HasSuffix(t, "$$") && len(t) >= 4:
 			t = t[2 : len(t)-2]
@@ -370,15 +371,15 @@ func numeral(w string) *Node {
 	if i < 0 {
 		return nil
 	}
-	v, ok := counted(w[:i])
-	if !ok {
+	value := numeral(w[:i])
+	if value == nil || value.Kind != KindNumber {
 		return nil
 	}
-	if n, used := Worth(Number(v), []string{w[i+1:]}); used > 0 { // two dozen, forty percent
+	if n, used := Worth(value, []string{w[i+1:]}); used > 0 { // two dozen, forty percent
 		return n
 	}
 	if _, unit := MeasureOf(w[i+1:]); unit && len(w)-i > 3 {
-		return quantity(Number(v), w[i+1:])
+		return quantity(value, w[i+1:])
 	}
 	return nil
 }
