@@ -205,7 +205,7 @@ func beside(s string, from, to int) formula.Qualification {
 // numbered reports whether a value ends in a number word, as 5 million does.
 func numbered(s string) bool {
 	_, words, _ := strings.Cut(s, `\text{`)
-	return formula.IsMultiple(strings.Trim(words, " {}"))
+	return formula.Multiple(strings.Trim(words, " {}")) != 0
 }
 
 // rivalry returns contrasted if the box at i is offered as an alternative to the one before it.

@@ -165,7 +165,7 @@ func introducedBy(before string) formula.Qualification {
 			return formula.Altered
 		case w == "from" && (previous == "different" || previous == "differs"), w == "but" && (previous == "anything" || previous == "everything" || previous == "all"), w != "out" && formula.Sense(w) == "exclusion":
 			return formula.Contrasted
-		case w == "above", w == "over", w == "below", w == "under", w == "beyond", w == "to" && previous == "up":
+		case w == "above", w == "over", w == "below", w == "under", w == "beyond", w == "to" && previous == "up" && !strings.HasPrefix(lastWord(strings.TrimSuffix(strings.TrimRight(s, " "), "up")), "add"):
 			return formula.Bounded
 		case w == "is", w == "are", w == "be":
 			verb = true
@@ -230,7 +230,7 @@ func (p passage) flaw(at statement) formula.Qualification {
 	switch {
 	case len(words) > 0 && formula.Sense(words[0]) == "condition":
 		return formula.Conditional
-	case len(words) > 1 && words[0] == "times":
+	case len(words) > 1 && words[0] == "times" && !(prepositions[words[1]] || words[1] == "per" || words[1] == "before" || words[1] == "to" || words[1] == "at"): // 5 times in a day
 		return formula.Altered
 	case limited(words):
 		return formula.Bounded
@@ -264,6 +264,10 @@ func (p passage) from(j int) (string, statement) {
 	text, st := p.whole(j)
 	start := p.statements[j].from
 	for k := j + 1; k < len(p.statements); k++ {
+		if all, at := p.whole(k); at.from == start { // 7 hours and 32 minutes
+			text, st = all, at
+			continue
+		}
 		list, from := p.listed(k)
 		if list == "" || from > start {
 			break
@@ -278,18 +282,25 @@ func (p passage) from(j int) (string, statement) {
 // first returns the value that a sentence gives that announces its answer: what follows "which is", else the first value:
 // "that 5 boxes last for 30 days" gives 5.
 func (p passage) first() (string, statement) {
+	described := len(p.statements) > 0 && strings.TrimSpace(p.text[:p.statements[0].from]) == "" && strings.HasPrefix(p.text[p.statements[0].to:], ", which is the ") // 7, which is the value where x is 20
 	for j := len(p.statements) - 1; j > 0; j-- {
 		st := p.statements[j]
-		if valued(st.text) && st.answer() != "" && named(p.text[:st.from]) && !approximates(p.text[:st.from]) && !p.aside(j) {
+		if valued(st.text) && st.answer() != "" && named(p.text[:st.from]) && !approximates(p.text[:st.from]) && !described && !p.aside(j) {
 			return p.from(j)
 		}
 	}
+	found := -1
 	for j, st := range p.statements {
 		if valued(st.text) && st.answer() != "" {
-			return p.from(j)
+			if found = j; lastWord(p.text[:st.from]) != "the" { // the 5 boys have 12 apples
+				break
+			}
 		}
 	}
-	return "", statement{}
+	if found < 0 {
+		return "", statement{}
+	}
+	return p.from(found)
 }
 
 // operations are the words of arithmetic between two values, and their signs.

@@ -248,7 +248,7 @@ func (k Key) one(gold, answer string, steps *formula.Budget, said bool, in *cont
 		v.Outcome, v.Reason, v.Rule = OutcomeDifferent, ReasonRestated, "restatement of the question"
 		return v
 	}
-	c := decide.Comparer{Steps: steps, Policy: k.Policy, PercentAsked: asksPercent(k.Question)}
+	c := decide.Comparer{Steps: steps, Policy: k.Policy, PercentAsked: asksPercent(k.Question), Question: k.Question}
 	var r decide.Result
 	for i, g := range golds {
 		for j, a := range answers {

@@ -58,7 +58,8 @@ type Comparer struct {
 	Policy Policy
 	Tol    *Tolerance // of the scalars at hand; nil is exact
 
-	PercentAsked bool // the question asks for a percentage
+	PercentAsked bool   // the question asks for a percentage
+	Question     string // the question; empty if it is not known
 
 	unordered bool     // it could not be told which of two ends of intervals is the larger
 	Evidence  Evidence // of all comparisons of numbers and expressions so far

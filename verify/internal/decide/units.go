@@ -56,6 +56,16 @@ func (c *Comparer) quantities(a, b *formula.Node) Result {
 		return different("a unit on one side only")
 	}
 	r := c.compare(va, vb)
+	if word, _, _ := strings.Cut(ua+ub, " "); (ua == "" || ub == "") && formula.Multiple(word) != 0 { // 5 dozens are 60, and 5 if dozens are asked for
+		if r.Outcome == OutcomeEqual && strings.Contains(c.Question, strings.TrimSuffix(word, "s")) {
+			return r
+		}
+		k := formula.Number(formula.Multiple(word))
+		if ua == "" {
+			return c.compare(va, formula.Apply(formula.KindMultiply, vb, k))
+		}
+		return c.compare(formula.Apply(formula.KindMultiply, va, k), vb)
+	}
 	if r.Outcome != OutcomeEqual && (ua == "degree") != (ub == "degree") && (ua == "" || ub == "") {
 		bare := va
 		if ua == "degree" {

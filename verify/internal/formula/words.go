@@ -187,7 +187,7 @@ var multiples = map[string]int64{
 // they are.
 func Worth(value *Node, words []string) (n *Node, used int) {
 	first := strings.ToLower(words[0])
-	if k, ok := multiples[first]; ok {
+	if k, ok := multiples[first]; ok && first != "dozens" && first != "pairs" { // what is counted in dozens may be meant so
 		return Apply(KindMultiply, value, Number(k)), 1
 	}
 	switch first {
@@ -215,8 +215,8 @@ func Worth(value *Node, words []string) (n *Node, used int) {
 	return value, 0
 }
 
-// IsMultiple reports whether a word is a number that stands after a number, as million does.
-func IsMultiple(word string) bool { return multiples[word] != 0 }
+// Multiple returns the number that a word stands for behind a number, as million does; 0 for others.
+func Multiple(word string) int64 { return multiples[word] }
 
 // Symbolic reports whether a word of prose is a function or constant, and whether it is a unit.
 func Symbolic(w string) (symbol, unit bool) {
