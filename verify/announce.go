@@ -173,11 +173,6 @@ func announced(s string, end int) string {
 		return only
 	}
 	rest = strings.TrimLeft(rest, "：")
-	if number, ok := strings.CutPrefix(rest, "negative "); ok && number != "" && formula.Digit(number[0]) {
-		rest = "-" + number
-	} else if number, ok := strings.CutPrefix(rest, "minus "); ok && number != "" && formula.Digit(number[0]) {
-		rest = "-" + number
-	}
 	text := sentence(rest)
 	if formula.SentenceOfWords(text) && !strings.ContainsAny(text, "0123456789") && strings.Count(text, " ") > 3 && !formula.Refuses(text) && !valuable(text) {
 		return ""

@@ -14,7 +14,6 @@ var (
 	choiceName    = regexp.MustCompile(`^(?:\\text\{)?(?:Option|Choice|option|choice) \(?([A-J])\)?\}?$`)
 	letterList    = regexp.MustCompile(`^\(?[A-J]\)?(?:\s*(?:,|and|or|&)+\s*\(?[A-J]\)?)+$`)
 	alternative   = regexp.MustCompile(`\\text\{\s*\(or ([^{}()]*)\)\s*\}`)
-	negativeWord  = regexp.MustCompile(`^(?:negative|minus) (\d[\d.,/]*)$`)
 	membership    = regexp.MustCompile(`[\s,;~]*\(\s*([a-z])\s*\\in\s*(\\(?:mathbb|Bbb)\s*\{?[ZN]\}?(?:[\^_]\{?[+*>0-9]+\}?)?)\s*\)$`)
 	currencyFirst = regexp.MustCompile(`^(-?)(?:USD|US\s*\\dollar|US\\\$|US\$|Rs\.?|INR|EUR|GBP)\s*(\d.*)$`)
 )
@@ -50,11 +49,6 @@ func notation(s string) string {
 	if s != "" && (s[0] >= 'A' && s[0] <= 'Z' || s[0] == '-') && len(s) < 64 {
 		if m := currencyFirst.FindStringSubmatch(s); m != nil {
 			s = m[1] + m[2]
-		}
-	}
-	if len(s) < 40 && (strings.HasPrefix(s, "negative ") || strings.HasPrefix(s, "minus ")) {
-		if m := negativeWord.FindStringSubmatch(s); m != nil {
-			return "-" + m[1]
 		}
 	}
 	if hour, ok := strings.CutSuffix(s, "o'clock"); ok && len(s) < 20 {

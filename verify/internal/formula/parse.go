@@ -188,13 +188,10 @@ func (p *parser) separator() string {
 }
 
 func (p *parser) conjunction() string {
-	t := p.peek()
 	switch {
-	case wordy(t) && strings.EqualFold(t.text, "and"), t.command("wedge"), t.command("land"):
-		p.at++
+	case p.says("and"), p.acceptCommand("wedge"), p.acceptCommand("land"):
 		return "and"
-	case wordy(t) && strings.EqualFold(t.text, "or"), t.command("vee"), t.command("lor"):
-		p.at++
+	case p.says("or"), p.acceptCommand("vee"), p.acceptCommand("lor"):
 		return "or"
 	}
 	return ""
@@ -204,8 +201,7 @@ func (p *parser) conjunction() string {
 func (p *parser) list() *Node {
 	p.enter()
 	defer p.leave()
-	for wordy(p.peek()) && (strings.EqualFold(p.peek().text, "either") || strings.EqualFold(p.peek().text, "both")) {
-		p.at++
+	for p.says("either") || p.says("both") {
 	}
 	first := p.relation()
 	var elements []*Node // with the first one, if there are several

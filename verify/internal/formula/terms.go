@@ -93,20 +93,12 @@ func (p *parser) cross() bool {
 
 // division consumes the words of a division before a number: 3 over 4, 3 divided by 4.
 func (p *parser) division() bool {
-	n := 1
-	switch t := p.peek(); {
-	case !wordy(t):
-		return false
-	case strings.EqualFold(t.text, "divided") && strings.EqualFold(p.ahead(1).text, "by"):
-		n = 2
-	case !strings.EqualFold(t.text, "over"):
-		return false
+	save := p.at
+	if (p.says("over") || p.says("divided") && p.says("by")) && p.peek().kind == tokenNumber {
+		return true
 	}
-	if p.ahead(n).kind != tokenNumber {
-		return false
-	}
-	p.at += n
-	return true
+	p.at = save
+	return false
 }
 
 // timesWord reports whether the word "times" stands between two values.

@@ -691,7 +691,7 @@ func Wavers(s string) bool {
 			return true
 		}
 	}
-	return strings.HasPrefix(s, "between ") && strings.Contains(s, " and ")
+	return false
 }
 
 // Hedges reports whether a remark takes the answer back.
@@ -705,13 +705,7 @@ func Hedges(s string) bool {
 			return true
 		}
 	}
-	s = strings.TrimSpace(s)
-	for _, bound := range []string{"at most ", "at least ", "no more than ", "no less than ", "no fewer than ", "more than ", "less than ", "fewer than ", "greater than ", "up to "} {
-		if strings.HasPrefix(s, bound) {
-			return true
-		}
-	}
-	return false
+	return strings.HasPrefix(strings.TrimSpace(s), "up to ")
 }
 
 // UnitReading reads a number with a unit of one letter, as in 48g, 55 m/s, 10 Ω and 2h 30m, or an amount of money in
