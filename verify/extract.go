@@ -132,12 +132,10 @@ func taken(sentence, value string) (flaw formula.Qualification) {
 		if part(at-1) || part(from) {
 			continue
 		}
-		switch q := introducedBy(formula.UnwrapText(sentence[:at])); {
-		case q == formula.Altered || q == formula.Bounded:
-			flaw = q
-		case limited(spokenWords(sentence[from:])):
-			flaw = formula.Bounded
-		default:
+		if flaw = introducedBy(formula.UnwrapText(sentence[:at])); flaw == "" {
+			flaw = changed(spokenWords(sentence[from:]))
+		}
+		if flaw == "" {
 			return ""
 		}
 	}

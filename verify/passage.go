@@ -119,6 +119,9 @@ func (st statement) displayedLast(text string) bool {
 func (p passage) final() (text string, at statement) {
 	for j := len(p.statements) - 1; j >= 0; j-- {
 		st := p.statements[j]
+		if j == len(p.statements)-1 && strings.TrimSpace(p.text[st.to:]) == "" && dangles(st.text) {
+			return "", st
+		}
 		if !valued(st.text) && !(j == len(p.statements)-1 && (st.kind == segment.Inline && named(p.text[:st.from]) || st.displayedLast(p.text))) { // a name, if it is what the text ends with
 			continue
 		}
@@ -167,6 +170,8 @@ func introducedBy(before string) formula.Qualification {
 			return formula.Contrasted
 		case w == "above", w == "over", w == "below", w == "under", w == "beyond", w == "to" && previous == "up" && !strings.HasPrefix(lastWord(strings.TrimSuffix(strings.TrimRight(s, " "), "up")), "add"):
 			return formula.Bounded
+		case w == "be" && (previous == "might" || previous == "could" || previous == "may"):
+			return formula.Doubted
 		case w == "is", w == "are", w == "be":
 			verb = true
 		case fillers[w], w == "of", w == "answer", w == "value", w == "result", w == "solution", w == "final":
@@ -232,15 +237,19 @@ func (p passage) flaw(at statement) formula.Qualification {
 		return formula.Conditional
 	case len(words) > 1 && words[0] == "times" && !(prepositions[words[1]] || words[1] == "per" || words[1] == "before" || words[1] == "to" || words[1] == "at"): // 5 times in a day
 		return formula.Altered
-	case limited(words):
-		return formula.Bounded
 	}
-	return ""
+	return changed(words)
 }
 
-// limited reports whether the words after a value make it a bound: 5 at least.
-func limited(words []string) bool {
-	return len(words) > 1 && words[0] == "at" && formula.Sense(words[1]) == "bound"
+// changed returns what the words after a value make of it: 5 at least, 5 plus tax, 5 squared.
+func changed(words []string) formula.Qualification {
+	switch first := at(words, 0); {
+	case first == "at" && formula.Sense(at(after(words[1:], "the"), 0)) == "bound":
+		return formula.Bounded
+	case first != "times" && first != "over" && formula.Sense(first) == "operation":
+		return formula.Altered
+	}
+	return ""
 }
 
 // gold returns the value that a ground truth in words states: what it names as such, else the final formula if the text

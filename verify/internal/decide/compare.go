@@ -60,10 +60,10 @@ func (c *Comparer) compare(a, b *formula.Node) Result {
 			}
 		}
 	}
-	if m := restricted(a); m != nil && formula.ScalarLike(b) {
+	if m := restricted(a); m != nil && expressed(b) {
 		return c.compare(m, b)
 	}
-	if m := restricted(b); m != nil && formula.ScalarLike(a) {
+	if m := restricted(b); m != nil && expressed(a) {
 		return c.compare(a, m)
 	}
 	if (a.Kind == formula.KindRelation || b.Kind == formula.KindRelation) && signs(a)+signs(b) > 0 {
@@ -90,7 +90,7 @@ func (c *Comparer) compare(a, b *formula.Node) Result {
 
 // restricted returns the expression of an answer that states its domain as well, such as "1/x, x != 0"; nil for others.
 func restricted(n *formula.Node) *formula.Node {
-	if n.Kind != formula.KindList || n.Name != "," || !formula.ScalarLike(n.Args[0]) {
+	if n.Kind != formula.KindList || n.Name != "," || !expressed(n.Args[0]) {
 		return nil
 	}
 	names := formula.Variables(n.Args[0])
@@ -100,6 +100,11 @@ func restricted(n *formula.Node) *formula.Node {
 		}
 	}
 	return n.Args[0]
+}
+
+// expressed reports whether n is an expression, or gives one a name.
+func expressed(n *formula.Node) bool {
+	return formula.ScalarLike(n) || n.Kind == formula.KindDefine || n.Kind == formula.KindRelation && len(n.Ops) == 1 && n.Ops[0] == "=" && formula.Assignable(n.Args[0])
 }
 
 // sameDigits reports whether the answer is the gold's numeral without its base.

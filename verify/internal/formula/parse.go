@@ -418,7 +418,7 @@ func (p *parser) relation() *Node {
 	if p.at += n; n == 0 {
 		op = p.relator()
 	}
-	if op != "" && op != "=" && op != "~" { // "< 5" and "at least 5": what is compared goes without saying
+	if op != "" && op != "=" && op != "~" && op != "=>" { // "< 5" and "at least 5": what is compared goes without saying
 		return &Node{Kind: KindRelation, Args: []*Node{Symbol(Unnamed), p.expression()}, Ops: []string{op}}
 	}
 	if n := p.within(Symbol(Unnamed)); n != nil {

@@ -221,8 +221,14 @@ func (p *parser) term() *Node {
 			p.at += n
 			left = Apply(KindAdd, left, part)
 		case sides(t, p.ahead(1)) && factors == nil && (left.Kind == KindQuantity || t.text == "by" && left.Kind == KindNumber): // 6 cm by 7 cm
+			p.enter()
+			defer p.leave()
 			p.at++
-			return measurement(left, p.term())
+			rest := p.term()
+			if rest.Kind != KindTuple {
+				rest = Apply(KindTuple, rest)
+			}
+			return Apply(KindTuple, append([]*Node{left}, rest.Args...)...)
 		case t.mark('(') && t.space && factors == nil && p.restated(left): // 0.25 (1/4)
 		case left.Kind == KindQuantity && factors == nil && wordy(t) && t.text == "and" && p.ahead(1).kind == tokenNumber: // 2 hours and 30 minutes
 			save := p.at
@@ -291,18 +297,6 @@ func (p *parser) remainder() *Node {
 // sides reports whether t joins the sides of what has several: 6 cm by 7 cm, 6 cm x 7 cm.
 func sides(t, next token) bool {
 	return wordy(t) && (t.text == "by" || t.text == "x") && next.kind == tokenNumber
-}
-
-// measurement joins sides, in their order. A unit of the last one alone is that of all.
-func measurement(first, rest *Node) *Node {
-	all := []*Node{first, rest}
-	if rest.Kind == KindTuple {
-		all = append(all[:1], rest.Args...)
-	}
-	if last := all[len(all)-1]; first.Kind == KindNumber && last.Kind == KindQuantity {
-		all[0] = quantity(first, last.Name)
-	}
-	return Apply(KindTuple, all...)
 }
 
 // restated consumes a bracket at the end that holds the number before it in another form: 0.25 (1/4).

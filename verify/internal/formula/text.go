@@ -32,7 +32,7 @@ func Trim(s string) string {
 			t = strings.TrimSuffix(t, w)
 		}
 		if !strings.HasSuffix(t, "..") {
-			t = strings.TrimRight(t, ".;,:?。 \t\n")
+			t = strings.TrimRight(t, ".;,:?。□■∎ \t\n")
 		}
 		t = strings.TrimFunc(t, func(r rune) bool { return r >= 0x2600 && unicode.In(r, unicode.So, unicode.Variation_Selector) }) // ✅
 		switch {
