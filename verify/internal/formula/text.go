@@ -262,6 +262,11 @@ var (
 		"none": true, "no solution": true, "no solutions": true, "no real solution": true, "no real solutions": true, "empty": true, "empty set": true, "no such number": true,
 		"no such numbers": true, "there are no solutions": true, "there is no solution": true, "no real roots": true, "null set": true, "no integer solutions": true, "no roots": true, "does not exist": true, "dne": true, "no value": true, "no values": true, "no such values": true,
 	}
+	sets = map[string]string{
+		"all real numbers": "R", "all real x": "R", "all x": "R", "any real number": "R", "every real number": "R", "all reals": "R", "real numbers": "R", "all real": "R", "reals": "R", "all integers": "Z", "integers": "Z",
+		"all positive real numbers": "R+", "positive real numbers": "R+", "all positive reals": "R+", "positive reals": "R+", "all negative real numbers": "R-", "negative real numbers": "R-",
+		"all nonnegative real numbers": "Rge0", "nonnegative real numbers": "Rge0", "all non negative real numbers": "Rge0", "non negative real numbers": "Rge0",
+	}
 	refusals = []string{
 		"cannot be determined", "can not be determined", "can't be determined", "cannot determine", "can't determine", "not enough information", "insufficient information", "i don't know", "i do not know", "unable to", "cannot be solved",
 		"i cannot", "i can't", "i'm not sure", "i am not sure", "impossible to determine", "cannot be calculated", "cannot calculate", "not possible to determine", "unknown", "undetermined", "not determinable",
@@ -322,24 +327,14 @@ func phrase(w string) *Node {
 		return nil
 	}
 	switch {
-	case nothing[w] || strings.Count(w, " ") < 8 && (strings.HasSuffix(w, " no solution") || strings.HasSuffix(w, " no solutions") || strings.HasSuffix(w, " no real solutions") || strings.HasSuffix(w, " no real solution") || strings.HasPrefix(w, "no such ") && strings.HasSuffix(w, " exist") || strings.HasPrefix(w, "no such ") && strings.HasSuffix(w, " exists")):
+	case nothing[w] || strings.Count(w, " ") < 8 && (strings.HasSuffix(w, " no solution") || strings.HasSuffix(w, " no solutions") || strings.HasSuffix(w, " no real solutions") || strings.HasSuffix(w, " no real solution") || strings.HasPrefix(w, "no such ") && strings.HasSuffix(w, " exist") || strings.HasPrefix(w, "no such ") && strings.HasSuffix(w, " exists")) || strings.HasSuffix(w, " does not exist") && strings.Count(w, " ") < 6:
 		return &Node{Kind: KindNamedSet, Name: "empty"}
-	case strings.HasSuffix(w, " does not exist") && strings.Count(w, " ") < 6:
-		return &Node{Kind: KindNamedSet, Name: "empty"}
-	case w == "all real numbers" || w == "all real x" || w == "all x" || w == "any real number" || w == "every real number" || w == "all reals" || w == "real numbers" || w == "all real" || w == "reals":
-		return &Node{Kind: KindNamedSet, Name: "R"}
-	case w == "all positive real numbers" || w == "positive real numbers" || w == "all positive reals" || w == "positive reals":
-		return &Node{Kind: KindNamedSet, Name: "R+"}
-	case w == "all nonnegative real numbers" || w == "nonnegative real numbers" || w == "all non negative real numbers" || w == "non negative real numbers":
-		return &Node{Kind: KindNamedSet, Name: "Rge0"}
-	case w == "all negative real numbers" || w == "negative real numbers":
-		return &Node{Kind: KindNamedSet, Name: "R-"}
+	case sets[w] != "":
+		return &Node{Kind: KindNamedSet, Name: sets[w]}
 	case w == "noon":
 		return &Node{Kind: KindTime, Rat: big.NewRat(720, 1), Name: "pm"}
 	case w == "midnight":
 		return &Node{Kind: KindTime, Rat: new(big.Rat), Name: "am"}
-	case w == "all integers" || w == "integers":
-		return &Node{Kind: KindNamedSet, Name: "Z"}
 	case w == "infinity" || w == "inf" || w == "infinite" || unending(w):
 		return Constant("infinity")
 	}
