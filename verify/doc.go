@@ -55,17 +55,18 @@
 //
 //	list      = relation [ "or more" | "or less" ] { ("," | ";" | "and" | "or" | `\\`) relation }
 //	relation  = sides of = < > <= >= != ~ in => ..., the last of an implication counts; f(x,..) = expression;
-//	            "at least" | "no more than" | "is greater than" ... expression
+//	            "at least" | "no more than" | "over" | "is greater than" ... expression;
+//	            [expression "is"] "between" sum "and" sum [ "inclusive" | "exclusive" ]
 //	expression= sum { (\cup | \cap | \setminus) sum } | sum ":" sum
 //	sum       = term { ("+" | "-" | \pm | \mp) term }, also with an ellipsis: 1+2+\cdots+n
-//	term      = factor { ("*" | "/" | mod | juxtaposition) factor } [unit]
+//	term      = factor { ("*" | "/" | mod | juxtaposition) factor } [unit] { "by" term } | number ("R" | "remainder") number
 //	factor    = atom { "^" argument | "!" | "%" | degrees | "'" | "_" base }
 //	atom      = number | name | function | \frac | \sqrt | \binom | \sum | \prod | ( ) [ ] { } \{ \} | |x| | floors |
 //	            matrix | text
 //
 // Numbers: integers, decimals, thousands separators (1,000 1{,}000 1\,000 1 000; read both as one number and as a list
 // where that is ambiguous), mixed numbers (by no other fraction: 100 \frac12 \frac45 is 40), exponents, repeating decimals,
-// English numerals, bases as subscripts.
+// English numerals, bases as subscripts or "base 2", 1.5k and 1M where the ground truth is a number.
 // Units: some 160 names, prefixes, and their products of powers, converted within a dimension, J as N m. Ohms and millionths have their
 // Greek letters behind a number. A letter that a gap sets off, as in the
 // ground truths 5 m and 9.8 m/s^2, is a unit if the question has no such variable.
@@ -125,8 +126,8 @@
 //   - assignment: x=5 against 5 compares the values; x=5 and y=5 are different. In a chain the last exact value
 //     counts, and a chain that contradicts itself is different. m+n=17 and 17 are equal: several unknowns do not
 //     follow from one value, so that it was asked for. xy=5, |x|=5, 5=5, a+3z=0 and x=5 mod 7 are not 5 or 0: they
-//     leave the unknowns open or say nothing. A ground truth xy=6 accepts 6. y=1, x=2 is not
-//     (1,2).
+//     leave the unknowns open or say nothing. A ground truth xy=6 accepts 6. y=1, x=2 is
+//     (2,1).
 //   - equation: Equations are equal up to a factor, inequalities up to a positive one. A gold interval accepts the
 //     inequality solved for one variable, not an unsolved one.
 //   - family: A constant C of an antiderivative and the integer of angles such as pi/4+2k*pi may have another name, and so
