@@ -612,7 +612,7 @@ func (p passage) listed(j int) (list string, from int) {
 		}
 		if between == "to" && k == j {
 			switch lastWord(p.text[:p.statements[k-1].from]) {
-			case "from", "between":
+			case "from", "between", "range":
 				return p.statements[k-1].answer() + `, \ldots , ` + p.statements[k].answer(), p.statements[k-1].from // a range
 			}
 		}
@@ -701,7 +701,7 @@ func lastWord(s string) string {
 }
 
 // fillers are words between "is" and a value that say nothing of their own.
-var fillers = map[string]bool{"about": true, "approximately": true, "equal": true, "to": true, "only": true, "exactly": true, "just": true, "the": true, "then": true, "now": true, "also": true, "thus": true, "therefore": true, "simply": true, "hence": true, "clearly": true, "roughly": true, "around": true, "precisely": true, "indeed": true, "given": true, "by": true}
+var fillers = map[string]bool{"about": true, "approximately": true, "equal": true, "to": true, "only": true, "exactly": true, "just": true, "the": true, "then": true, "now": true, "also": true, "thus": true, "therefore": true, "simply": true, "hence": true, "clearly": true, "roughly": true, "around": true, "precisely": true, "quite": true, "near": true, "indeed": true, "given": true, "by": true}
 
 // named reports whether the words before a formula say what it is the value of: "the area is", "the total equals".
 func named(before string) bool {
