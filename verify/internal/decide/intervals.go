@@ -198,7 +198,9 @@ func (c *Comparer) reals(n *formula.Node) region {
 		return c.interval(n.Args[0], n.Args[1], n.Name[0] == '(', n.Name[1] == ')')
 	case formula.KindTuple:
 		if len(n.Args) == 2 {
-			return c.interval(n.Args[0], n.Args[1], true, true)
+			if r := c.interval(n.Args[0], n.Args[1], true, true); len(r.spans) > 0 { // (1,1) is a point
+				return r
+			}
 		}
 	case formula.KindBracket:
 		if len(n.Args) == 2 {

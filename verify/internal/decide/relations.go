@@ -322,12 +322,10 @@ func (c *Comparer) assignedValues(n, other *formula.Node) *formula.Node {
 	if same || other.Kind == formula.KindSet || other.Kind == formula.KindList && subscriptedAlike(n) {
 		m = &formula.Node{Kind: formula.KindList, Name: ","}
 	}
-	m.Args = assignedTo(n)
 	if m.Kind == formula.KindTuple && coordinates(n.Args) {
-		n = &formula.Node{Args: slices.Clone(n.Args)}
-		slices.SortStableFunc(n.Args, func(a, b *formula.Node) int { return strings.Compare(a.Args[0].Name, b.Args[0].Name) })
-		m.Args = assignedTo(n)
+		n = &formula.Node{Args: slices.SortedStableFunc(slices.Values(n.Args), func(a, b *formula.Node) int { return strings.Compare(a.Args[0].Name, b.Args[0].Name) })}
 	}
+	m.Args = assignedTo(n)
 	return m
 }
 

@@ -356,7 +356,7 @@ func (l *lexer) number(i int, space *bool) int {
 	if width, _ := l.separator(j); width > 0 && j > start && j-start <= 3 {
 		var b strings.Builder
 		b.WriteString(text)
-		kind := byte(0)
+		kind, padded := byte(0), false
 		for end := j; ; {
 			width, unsure := l.separator(end)
 			if width == 0 || kind != 0 && l.src[end] != kind {
@@ -369,17 +369,18 @@ func (l *lexer) number(i int, space *bool) int {
 			kind = l.src[end]
 			b.WriteString(l.src[end+width : k])
 			ambiguous = ambiguous || unsure
+			padded = padded || l.src[end+width] == '0'
 			end, j = k, k
 		}
 		text = b.String()
-		ambiguous = ambiguous && !l.currency
+		ambiguous = ambiguous && !l.currency && !padded // no element of a list is written 001
 	}
 	decimal := func(k int) bool { return k < len(l.src) && l.src[k] == '.' && !l.dots(k) }
 	switch {
 	case decimal(j) && j+1 < len(l.src) && Digit(l.src[j+1]):
 		k := l.digits(j + 1)
 		text += l.src[j:k]
-		j = k
+		j, ambiguous = k, false
 	case start == j && l.src[j] == '.':
 		text = "0." // .\overline{3}
 		j++
