@@ -28,7 +28,7 @@
 //     formula that stands there, or the one of that sentence that it names by "is". An expression in unknowns, "our answer
 //     is (A+B)/2", has the value that the text gives it later: "so that (A+B)/2 = 5".
 //   - A last sentence that says that there is too little to go by, whatever numbers it mentions.
-//   - Nothing, if the text breaks off after a word that ends no sentence.
+//   - Nothing, if the text breaks off after a word that ends no sentence, or in a sentence that has no formula.
 //   - A list of bullets; else the formula that the text ends with, with the values that are listed before it, and its
 //     unit and number words. It stands in no question, supposition or reference, is not denied, and is not merely the
 //     reason or place of another, or what it counts: "the minimum is -4 at x = 2", "there are 12 ways to arrange 4 books". A

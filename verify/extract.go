@@ -84,6 +84,8 @@ func extract(response string) extraction {
 	}
 	if found.text == "" {
 		found.reason = ReasonNoAnswer
+	} else if after := p.text[at.to:]; sentenceBreak(after) && strings.Count(lastSentence(after), " ") > 3 && formula.Letter(after[len(after)-1]) {
+		return extraction{reason: ReasonNoAnswer} // the last sentence was cut, and the answer stood in none before it
 	} else if t := strings.TrimSuffix(found.text, "!"); t != found.text && formula.SentenceOfWords(lastSentence(response)) {
 		found.other = t
 	}
