@@ -425,12 +425,8 @@ func (p *parser) relation() *Node {
 		return n
 	}
 	first := p.expression()
-	if t := p.peek(); wordy(t) && (t.text == "is" || t.text == "lies") { // x is between 1 and 2
-		p.at++
-		if n := p.within(first); n != nil {
-			return n
-		}
-		p.at--
+	if n := p.within(first); n != nil { // x is between 1 and 2
+		return n
 	}
 	op = p.relator()
 	if op == "" {
@@ -472,6 +468,8 @@ func (p *parser) says(word string) bool {
 // inclusive"; nil if something else is at hand.
 func (p *parser) within(value *Node) *Node {
 	save := p.at
+	p.says("is")
+	p.says("lies")
 	p.says("strictly")
 	if !p.says("between") {
 		p.at = save
