@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/entrorouter/entrorouter/verify/internal/decide"
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 	"github.com/entrorouter/entrorouter/verify/internal/segment"
 )
@@ -144,20 +145,27 @@ func announced(s string, end int) string {
 		return "" // what it is stands further on
 	}
 	if strings.HasPrefix(rest, "\n") {
-		rest = strings.TrimLeft(rest, " \t\n\r*_:")
-		if item, bullet := strings.CutPrefix(rest, "- "); bullet {
-			if list := bulleted(rest); list != "" {
-				return list
-			}
-			rest = item
+		if list := bulleted(rest); list != "" {
+			return list
 		}
+		rest = strings.TrimLeft(rest, " \t\n\r*_:")
+		rest = rest[formula.Prefixed(rest, bullets):]
 	}
 	if p := parted(rest); len(p.statements) > 0 && p.statements[0].kind == segment.Display && strings.TrimSpace(p.text[:p.statements[0].from]) == "" {
 		text, _ := p.from(0)
 		return text
 	}
-	rest = firstLine(rest)
-	whole := rest
+	whole := firstLine(rest)
+	lines := rest[len(whole):]
+	for range formula.MaxBoxes { // x = 2, and y = 3 in the next line
+		line := firstLine(strings.TrimLeft(lines, " \n"))
+		list := whole + ", " + line
+		if nodes, err := decide.Read(list, &formula.Budget{Left: formula.MaxSteps}); line == "" || err != nil || !formula.AllAssignments(nodes[0]) || formula.Identical(nodes[0].Args[0].Args[0], nodes[0].Args[1].Args[0]) {
+			break
+		}
+		whole, lines = list, lines[strings.Index(lines, line)+len(line):]
+	}
+	rest = whole
 	rest = uncalculated(strings.TrimRight(rest, "*_ \t\r."))
 	if strings.HasPrefix(whole, rest+"..") && decimal(rest) { // 0.333...
 		rest += "..."

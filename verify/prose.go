@@ -23,6 +23,8 @@ func breaksOff(s string) bool {
 	return false
 }
 
+var bullets = []string{"- ", "* ", "• "}
+
 // bulleted returns the list that the bullets at the end of a text make, each of which holds one formula.
 func bulleted(s string) string {
 	var items []string
@@ -30,14 +32,9 @@ func bulleted(s string) string {
 	for len(items) < formula.MaxBoxes {
 		start := strings.LastIndexByte(s, '\n') + 1
 		line := strings.TrimSpace(s[start:])
-		item, bullet := strings.CutPrefix(line, "- ")
-		if !bullet {
-			if item, bullet = strings.CutPrefix(line, "* "); !bullet {
-				item, bullet = strings.CutPrefix(line, "• ")
-			}
-		}
-		item = formula.Trim(item)
-		if !bullet || len(item) > 80 || !strings.ContainsAny(item, "0123456789") || !readable(item) {
+		bullet := formula.Prefixed(line, bullets)
+		item := formula.Trim(line[bullet:])
+		if bullet == 0 || len(item) > 80 || !strings.ContainsAny(item, "0123456789") || !readable(item) {
 			break
 		}
 		items = append(items, item)
