@@ -67,6 +67,8 @@ func hostile() []struct{ name, gold, response string } {
 		{"nested radicals", "2", box(radicals)},
 		{"sides", "5", box("5" + rep(" by 5", 5000))},
 		{"numbers between others", "5", box(rep("(between 1 and ", 3000) + "5" + rep(")", 3000))},
+		{"brackets behind numbers", "5", box(rep("2 (", 60) + "x" + rep(")", 60))},
+		{"heads of sets", "5", box(rep(`\{`, 30) + "x" + rep(`| \}`, 30))},
 		{"remainders", "5", box("5" + rep(" R 5", 5000))},
 		{"digits", "5", box(rep("9", 200000))},
 		{"digits below the cap", "5", box(rep("9", 60000))},

@@ -3,6 +3,7 @@
 package formula
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/verify/internal/failing"
@@ -283,7 +284,7 @@ func (p *parser) expectBrace() {
 // builderHead parses "x |", "x \in \mathbb R \mid" or "x :" and returns nil without moving if there is no such head.
 func (p *parser) builderHead() *Node {
 	level := 0
-	for i := 0; i < 64; i++ {
+	for i := 0; i < 64 && !p.head; i++ {
 		t := p.ahead(i)
 		switch {
 		case t.kind == tokenEnd:
@@ -296,7 +297,7 @@ func (p *parser) builderHead() *Node {
 			level--
 		case level == 0 && (t.mark('|') || t.command("mid") || t.mark(':') || t.command("vert")):
 			end := p.at + i
-			sub := parser{tokens: p.tokens[p.at:end:end], depth: p.depth, noBar: 1, steps: p.steps, run: p.run}
+			sub := parser{tokens: slices.Clone(p.tokens[p.at:end]), head: true, depth: p.depth, noBar: 1, steps: p.steps, run: p.run}
 			n, err := sub.attempt(sub.list)
 			if err != nil || sub.at < len(sub.tokens) {
 				return nil // 1:2 or |x| as an element

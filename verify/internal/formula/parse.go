@@ -34,6 +34,7 @@ type parser struct {
 	steps *Budget // of patterns of sums
 	run   series
 
+	head     bool // inside the head of a set-builder, which holds no other
 	sentence bool // words are words, never products of variables
 	letters  bool // a unit of one letter after a number is a unit
 	micro    bool // the sign of a millionth is there, not \mu

@@ -229,7 +229,6 @@ func (p *parser) term() *Node {
 				rest = Apply(KindTuple, rest)
 			}
 			return Apply(KindTuple, append([]*Node{left}, rest.Args...)...)
-		case t.mark('(') && t.space && factors == nil && p.restated(left): // 0.25 (1/4)
 		case left.Kind == KindQuantity && factors == nil && wordy(t) && t.text == "and" && p.ahead(1).kind == tokenNumber: // 2 hours and 30 minutes
 			save := p.at
 			p.at++
@@ -262,6 +261,9 @@ func (p *parser) term() *Node {
 				continue
 			}
 			n := p.power()
+			if t.mark('(') && t.space && factors == nil && (p.peek().kind == tokenEnd || p.closing(p.peek())) && restated(left, n) { // 0.25 (1/4)
+				continue
+			}
 			if factors == nil && mixed(left, n, p.last()) && (!isFraction(p.peek()) || p.fractionOfUnits()) { // 100 \frac12 \frac45 is a product
 				left = Apply(KindAdd, left, n)
 				continue
@@ -299,22 +301,10 @@ func sides(t, next token) bool {
 	return wordy(t) && (t.text == "by" || t.text == "x") && next.kind == tokenNumber
 }
 
-// restated consumes a bracket at the end that holds the number before it in another form: 0.25 (1/4).
-func (p *parser) restated(number *Node) bool {
-	v := plain(number)
-	if v == nil {
-		return false
-	}
-	save := p.at
-	p.at++
-	n, err := p.attempt(p.expression)
-	if err == nil && p.accept(')') && (p.peek().kind == tokenEnd || p.closing(p.peek())) && !Identical(n, number) {
-		if w := plain(n); w != nil && w.Cmp(v) == 0 {
-			return true
-		}
-	}
-	p.at = save
-	return false
+// restated reports whether a number in brackets is the one before them in another form.
+func restated(number, bracketed *Node) bool {
+	v, w := plain(number), plain(bracketed)
+	return v != nil && w != nil && v.Cmp(w) == 0 && !Identical(number, bracketed)
 }
 
 // plain returns the value of a decimal, fraction or percentage; nil of anything else.
