@@ -68,6 +68,7 @@ func hostile() []struct{ name, gold, response string } {
 		{"sides", "5", box("5" + rep(" by 5", 5000))},
 		{"numbers between others", "5", box(rep("(between 1 and ", 3000) + "5" + rep(")", 3000))},
 		{"brackets behind numbers", "5", box(rep("2 (", 60) + "x" + rep(")", 60))},
+		{"huge product in brackets", "5", box("2 (" + rep("1e99999*", 3000) + "1)")},
 		{"heads of sets", "5", box(rep(`\{`, 30) + "x" + rep(`| \}`, 30))},
 		{"remainders", "5", box("5" + rep(" R 5", 5000))},
 		{"digits", "5", box(rep("9", 200000))},

@@ -307,21 +307,27 @@ func restated(number, bracketed *Node) bool {
 	return v != nil && w != nil && v.Cmp(w) == 0 && !Identical(number, bracketed)
 }
 
-// plain returns the value of a decimal, fraction or percentage; nil of anything else.
+// arithmetic are the operations that a remark may hold: 11 (5 + 6).
+var arithmetic = map[kind]func(z, x, y *big.Rat) *big.Rat{KindAdd: (*big.Rat).Add, KindMultiply: (*big.Rat).Mul, KindDivide: (*big.Rat).Quo}
+
+// plain returns the value of a decimal, fraction or percentage, or of arithmetic with them; nil of anything else.
 func plain(n *Node) *big.Rat {
-	switch n.Kind {
-	case KindDivide:
-		if a, b := Literal(n.Args[0]), Literal(n.Args[1]); a != nil && b != nil && b.Sign() != 0 {
-			return new(big.Rat).Quo(a, b)
-		}
-		return nil
-	case KindPercent:
-		if v := plain(n.Args[0]); v != nil {
-			return new(big.Rat).Quo(v, big.NewRat(100, 1))
-		}
-		return nil
+	if n.Kind == KindPercent {
+		n = Divide(n.Args[0], Number(100))
 	}
-	return Literal(n)
+	op := arithmetic[n.Kind]
+	if op == nil {
+		return Literal(n)
+	}
+	v := plain(n.Args[0])
+	for _, a := range n.Args[1:] {
+		w := plain(a)
+		if v == nil || w == nil || n.Kind == KindDivide && w.Sign() == 0 || v.Num().BitLen()+v.Denom().BitLen()+w.Num().BitLen()+w.Denom().BitLen() > MaxBits {
+			return nil
+		}
+		v = op(new(big.Rat), v, w)
+	}
+	return v
 }
 
 func isFraction(t token) bool { return t.command("frac") || t.command("dfrac") || t.command("tfrac") }
