@@ -229,8 +229,12 @@ func (p *parser) numeral(t token) *Node {
 			return failing.Must(repeatingDecimal(text, period))
 		}
 	}
-	if e := strings.IndexByte(text, 'e'); e >= 0 && len(text)-e > 6 {
-		panic(failing.With(ErrTooLarge))
+	if mantissa, exponent, scientific := strings.Cut(text, "e"); scientific && len(exponent) > 4 { // not written out: many of them take memory
+		k, ok := Integer(strings.TrimPrefix(exponent, "+"))
+		if !ok {
+			panic(failing.With(ErrTooLarge))
+		}
+		return Apply(KindMultiply, p.numeral(token{kind: tokenNumber, text: mantissa}), Power(Number(10), Number(k)))
 	}
 	if len(text) > MaxBits/4 {
 		panic(failing.With(ErrTooLarge))
