@@ -49,7 +49,8 @@ func bulleted(s string) string {
 
 // lastSentence returns the last sentence of the last line.
 func lastSentence(s string) string {
-	s = lastLine(s[max(0, len(s)-formula.MaxAnswer):])
+	s = strings.TrimRight(s[max(0, len(s)-formula.MaxAnswer):], " \t\r\n")
+	s = formula.Trim(s[strings.LastIndexByte(s, '\n')+1:])
 	if i := strings.LastIndex(s, ". "); i >= 0 {
 		s = s[i+2:]
 	}
@@ -66,12 +67,6 @@ func refusal(s string) string {
 }
 
 var refusals = newPhrases("cannot be determined", "can not be determined", "can't be determined", "cannot determine", "can't determine", "not enough information", "insufficient information", "impossible to determine", "not possible to determine", "unable to determine", "unable to answer", "unable to solve", "cannot solve", "can't solve", "cannot answer", "can't answer", "cannot provide", "can't provide", "cannot help", "can't help")
-
-// lastLine returns the last line that is not blank.
-func lastLine(s string) string {
-	s = strings.TrimRight(s, " \t\r\n")
-	return formula.Trim(s[strings.LastIndexByte(s, '\n')+1:])
-}
 
 // signed puts a minus before a number after the word "negative" or "minus".
 func signed(before, number string) string {

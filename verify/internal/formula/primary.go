@@ -229,7 +229,7 @@ func (p *parser) numeral(t token) *Node {
 			return failing.Must(repeatingDecimal(text, period))
 		}
 	}
-	if mantissa, exponent, scientific := strings.Cut(text, "e"); scientific && len(exponent) > 4 { // not written out: many of them take memory
+	if mantissa, exponent, scientific := strings.Cut(text, "e"); scientific && len(strings.TrimLeft(exponent, "+-")) > 3 { // not written out: many of them take memory
 		k, ok := Integer(strings.TrimPrefix(exponent, "+"))
 		if !ok {
 			panic(failing.With(ErrTooLarge))
