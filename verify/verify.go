@@ -329,7 +329,8 @@ func (k Key) unitOfGold(gold string) *formula.Node {
 	return formula.UnitReading(gold, false)
 }
 
-// renames reports whether an answer gives its value another name than the ground truth does: y=3 for x=3.
+// renames reports whether an answer gives its value another name than the ground truth does, y=3 for x=3, or may give its
+// parameters other names.
 func renames(gold, answer *formula.Node) bool {
 	name := func(n *formula.Node) string {
 		switch {
@@ -341,7 +342,7 @@ func renames(gold, answer *formula.Node) bool {
 		return ""
 	}
 	g, a := name(gold), name(answer)
-	return gold.Kind == answer.Kind && g != "" && a != "" && !strings.EqualFold(g, a)
+	return gold.Kind == answer.Kind && g != "" && a != "" && (gold.Kind == formula.KindDefine || !strings.EqualFold(g, a))
 }
 
 // sameText reports whether two answers differ in layout only.
