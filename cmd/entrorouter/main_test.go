@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -36,12 +37,17 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// sharing gives the tests a folder for what they share.
+// sharing gives the tests a folder for what they share, and an environment of their own.
 type sharing struct{ *testing.M }
 
 var shared string
 
 func (s sharing) Run() int {
+	for _, set := range os.Environ() { // what a person who runs the tests has set for runs, but for what tests are told by
+		if name, _, _ := strings.Cut(set, "="); strings.HasPrefix(name, "ENTROROUTER_") && !slices.Contains([]string{"ENTROROUTER_QUIET", "ENTROROUTER_LIVE", "ENTROROUTER_XLA"}, name) {
+			os.Unsetenv(name)
+		}
+	}
 	var err error
 	if shared, err = os.MkdirTemp("", "entrorouter"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
