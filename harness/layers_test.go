@@ -48,19 +48,19 @@ var layers = map[string][]string{
 	"harness/page":    {"harness/compare", "harness/paper", "harness/present", "harness/report", "harness/trail", "harness/routing", "harness/spec", "harness/metrics"},
 	"harness/methods": {"harness/internal/strict", "harness/stages", "harness/predict", "harness/rounds", "harness/lines", "harness/features", "harness/learn", "harness/parallel", "harness/multiround", "harness/train", "harness/lm", "harness/policy", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
 	// The paper's training knows no row of a table, and is handed what it is carried out with.
-	"harness/stages": {"harness/internal/room", "harness/generate", "harness/features", "harness/table", "harness/train", "harness/lm", "harness/policy", "harness/compact", "harness/safetensors", "harness/experts", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
+	"harness/stages": {"harness/internal/remember", "harness/generate", "harness/features", "harness/table", "harness/train", "harness/lm", "harness/policy", "harness/compact", "harness/safetensors", "harness/experts", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
 	// Nor does the training of a router that asks several experts.
-	"harness/rounds": {"harness/features", "harness/learn", "harness/lm", "harness/policy", "harness/predict", "harness/routing", "harness/seed", "harness/spec", "harness/stages", "harness/table", "harness/theory", "harness/train"},
+	"harness/rounds": {"harness/internal/remember", "harness/features", "harness/learn", "harness/lm", "harness/policy", "harness/predict", "harness/routing", "harness/seed", "harness/spec", "harness/stages", "harness/table", "harness/theory", "harness/train"},
 	// What predicts from texts knows no row of a table either, and nobody who trains a policy.
-	"harness/predict": {"harness/internal/strict", "harness/features", "harness/learn", "harness/lines", "harness/parallel", "harness/policy", "harness/routing", "harness/spec"},
+	"harness/predict": {"harness/internal/remember", "harness/internal/strict", "harness/features", "harness/learn", "harness/lines", "harness/parallel", "harness/policy", "harness/routing", "harness/spec"},
 	// What rows learn with knows neither texts nor experts, what they read of texts learns nothing but its own scale.
 	"harness/learn":    {"harness/parallel", "harness/policy", "harness/seed"},
-	"harness/features": {"harness/internal/room", "harness/internal/strict", "harness/parallel", "harness/policy", "harness/seed", "harness/spec"},
+	"harness/features": {"harness/internal/remember", "harness/internal/strict", "harness/parallel", "harness/policy", "harness/seed", "harness/spec"},
 	// Training changes the weights of any policy and knows none of them.
 	"harness/train":   {"harness/table", "harness/policy", "harness/seed", "harness/spec"},
 	"harness/compact": {"harness/internal/strict", "harness/features", "harness/policy", "harness/spec"},
 	"harness/policy":  {"harness/internal/strict", "harness/safetensors", "harness/seed"},
-	"harness/lm":      {"harness/folder", "harness/internal/room", "harness/internal/strict", "harness/tokenizer", "harness/policy", "harness/safetensors", "harness/seed", "harness/spec", "harness/cost"},
+	"harness/lm":      {"harness/folder", "harness/internal/remember", "harness/internal/strict", "harness/tokenizer", "harness/policy", "harness/safetensors", "harness/seed", "harness/spec", "harness/cost"},
 	// A server writes with the weights that are trained here.
 	"harness/generate": {"harness/lm", "harness/policy", "harness/safetensors", "harness/seed"},
 	// A model in another format becomes a Hugging Face folder; nothing is computed with it.

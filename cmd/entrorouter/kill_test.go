@@ -303,22 +303,23 @@ func TestEveryLimitOfOpenFilesIsSaid(t *testing.T) {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no shell")
 	}
-	ended, said := 0, 0
-	for limit := 8; limit <= 17; limit++ { // below 8 Go's own start fails
+	said, ended := 0, false
+	for limit := 6; !ended && limit < 60; limit++ {
 		dir := t.TempDir()
 		cmd := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -n %d; exec entrorouter run testdata/tiny.yaml --out "$0/out" --figures "$0/fig" --quiet`, limit), dir)
 		out, err := cmd.CombinedOutput()
 		switch code := cmd.ProcessState.ExitCode(); {
+		case bytes.HasPrefix(out, []byte("runtime: ")): // Go's own start failed
 		case code == exitOK:
-			ended++
+			ended = true
 		case code == exitFailed && bytes.Contains(out, []byte("too many open files")):
 			said++
 		default:
 			t.Errorf("with %d files: %v: %s", limit, err, out)
 		}
 	}
-	if ended == 0 || said == 0 {
-		t.Errorf("%d runs ended well and %d said that too many files are open", ended, said)
+	if !ended || said == 0 {
+		t.Errorf("a run ended well: %v; %d said that too many files are open", ended, said)
 	}
 }
 

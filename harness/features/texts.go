@@ -7,7 +7,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/entrorouter/entrorouter/harness/internal/room"
+	"github.com/entrorouter/entrorouter/harness/internal/remember"
 )
 
 // Texts remembers what texts are made of, so that whoever reads the same texts cuts them up once. It forgets
@@ -15,14 +15,14 @@ import (
 // dropped the oldest would never know the next. What it returns is what reading anew would, so it decides no number.
 // Safe for concurrent use; a nil *Texts remembers nothing.
 type Texts struct {
-	room  *room.Room // in bytes
+	room  *remember.Room // in bytes
 	mu    sync.RWMutex
 	known map[string]*content
 }
 
 // NewTexts returns an empty memory of about so many bytes.
 func NewTexts(bytes int) *Texts {
-	return &Texts{room: room.Of(int64(bytes)), known: map[string]*content{}}
+	return &Texts{room: remember.RoomOf(int64(bytes)), known: map[string]*content{}}
 }
 
 // content is what a text is made of. Readers must not change it.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 
-	"github.com/entrorouter/entrorouter/harness/internal/room"
+	"github.com/entrorouter/entrorouter/harness/internal/remember"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/safetensors"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -27,7 +27,7 @@ type Models struct {
 	mu     sync.Mutex
 	bases  map[spec.LanguageModel]*Base
 	trunks map[trunkKey]*trunk
-	left   *room.Room // of hidden states, in bytes
+	left   *remember.Room // of hidden states, in bytes
 	dir    string
 
 	planned bool            // nothing but digests is asked for
@@ -44,7 +44,7 @@ type trunkKey struct {
 // NewModels returns models that remember about so many bytes of hidden states, and keep those of whole frozen models in files below
 // dir; empty: nowhere. One process at a time may have a dir. The caller closes them, before the backends of the policies built from them.
 func NewModels(bytes int64, dir string) *Models {
-	return &Models{bases: map[spec.LanguageModel]*Base{}, trunks: map[trunkKey]*trunk{}, left: room.Of(bytes), dir: dir}
+	return &Models{bases: map[spec.LanguageModel]*Base{}, trunks: map[trunkKey]*trunk{}, left: remember.RoomOf(bytes), dir: dir}
 }
 
 // PlannedModels returns models for plans, which ask them for digests alone. A folder without weights, or that is not there, is no error: it has

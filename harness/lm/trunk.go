@@ -16,7 +16,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 
-	"github.com/entrorouter/entrorouter/harness/internal/room"
+	"github.com/entrorouter/entrorouter/harness/internal/remember"
 	"github.com/entrorouter/entrorouter/harness/policy"
 )
 
@@ -29,14 +29,14 @@ type trunk struct {
 	net   *Network
 	exec  *model.Exec
 	known map[[sha256.Size]byte][]float32 // by the tokens
-	left  *room.Room                      // in bytes; trunks share it
+	left  *remember.Room                  // in bytes; trunks share it
 	file  *statesFile                     // nil: what is known is kept nowhere
 	say   func(text string)
 }
 
 // newTrunk prepares the layers below from; with from the number of layers and one more, the last norm too, at a text's last
 // position alone. What those come to is kept in dir; empty: nowhere.
-func newTrunk(backend policy.Backend, d Decoder, base *Base, from int, left *room.Room, dir string, say func(text string)) (*trunk, error) {
+func newTrunk(backend policy.Backend, d Decoder, base *Base, from int, left *remember.Room, dir string, say func(text string)) (*trunk, error) {
 	whole := from > d.Config.Layers
 	net, err := NewNetwork(backend, d, base, func(name string) bool {
 		l, in := inLayer(name)

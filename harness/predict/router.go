@@ -15,6 +15,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/internal/remember"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
@@ -51,7 +52,7 @@ type Predictor func(ctx context.Context, keys []string) ([]Scores, error)
 type Scores struct{ Pass, USD []float64 }
 
 // Memory is scores that were predicted before, by key: about 200 bytes a question.
-type Memory struct{ routing.Memory[Scores] }
+type Memory struct{ remember.Memory[Scores] }
 
 // Predictor asks predict for what it does not know yet. All that are made from one memory have to expect the same.
 func (m *Memory) Predictor(predict Predictor) Predictor {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/entrorouter/entrorouter/harness/features"
+	"github.com/entrorouter/entrorouter/harness/internal/remember"
 	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/predict"
@@ -23,7 +24,7 @@ type sight struct {
 	features        features.Set
 	fits            learn.Logits
 	mean, deviation []float64
-	known           routing.Memory[[]float64]
+	known           remember.Memory[[]float64]
 }
 
 func newSight(ctx context.Context, examples []routing.Example, experts int, penalty []float64, memory *features.Texts, log *slog.Logger) (*sight, error) {

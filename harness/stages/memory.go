@@ -10,7 +10,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/entrorouter/entrorouter/harness/internal/room"
+	"github.com/entrorouter/entrorouter/harness/internal/remember"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/safetensors"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -22,7 +22,7 @@ import (
 // when it is full, and what it returns is what training again would, so it decides no number. Safe for concurrent use; a nil *Memory
 // remembers nothing.
 type Memory struct {
-	room  *room.Room // in bytes
+	room  *remember.Room // in bytes
 	mu    sync.Mutex
 	known map[[sha256.Size]byte]trainedOnce
 }
@@ -35,7 +35,7 @@ type trainedOnce struct {
 
 // NewMemory returns an empty memory of about so many bytes.
 func NewMemory(bytes int) *Memory {
-	return &Memory{room: room.Of(int64(bytes)), known: map[[sha256.Size]byte]trainedOnce{}}
+	return &Memory{room: remember.RoomOf(int64(bytes)), known: map[[sha256.Size]byte]trainedOnce{}}
 }
 
 // keyOfStageOne is a digest of what Stage I is trained with. backend is the name of what computes it.

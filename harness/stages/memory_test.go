@@ -8,7 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/entrorouter/entrorouter/harness/internal/room"
+	"github.com/entrorouter/entrorouter/harness/internal/remember"
 	"github.com/entrorouter/entrorouter/harness/routing"
 	"github.com/entrorouter/entrorouter/harness/routing/routingtest"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -76,7 +76,7 @@ func TestStageOneIsTrainedOnce(t *testing.T) {
 		t.Errorf("only %d different trainings", len(seen))
 	}
 	before := maps.Clone(memory.known)
-	memory.room = room.Of(0)
+	memory.room = remember.RoomOf(0)
 	fit("sft", "", memory, set, 99)
 	if len(memory.known) != len(before) {
 		t.Error("a memory without room learned")

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/internal/remember"
 	"github.com/entrorouter/entrorouter/harness/metrics"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
@@ -25,7 +26,7 @@ type Router struct {
 	costs    []float64 // [M] c(m), list prices over the dearest's
 	start    *Start    // nil: the policy starts from nothing
 
-	known routing.Memory[opinion] // by text
+	known remember.Memory[opinion] // by text
 
 	cut float64 // share of the queries of the last call of Route whose rationale was cut
 }

@@ -1,6 +1,6 @@
 // What is found out of questions once.
 
-package routing
+package remember
 
 import "sync"
 

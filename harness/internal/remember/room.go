@@ -1,5 +1,5 @@
-// Package room bounds what is remembered.
-package room
+// Package remember asks for what is not known yet once, and bounds what is kept.
+package remember
 
 import "sync"
 
@@ -10,8 +10,8 @@ type Room struct {
 	full bool
 }
 
-// Of returns so much room.
-func Of(size int64) *Room { return &Room{left: size} }
+// RoomOf returns so much room.
+func RoomOf(size int64) *Room { return &Room{left: size} }
 
 // Take says whether there is room for so much more, which is then taken.
 func (r *Room) Take(size int64) bool {
