@@ -48,7 +48,7 @@ var layers = map[string][]string{
 	"harness/page":    {"harness/compare", "harness/paper", "harness/present", "harness/report", "harness/trail", "harness/routing", "harness/spec", "harness/metrics"},
 	"harness/methods": {"harness/internal/strict", "harness/stages", "harness/predict", "harness/rounds", "harness/lines", "harness/features", "harness/learn", "harness/parallel", "harness/multiround", "harness/train", "harness/lm", "harness/policy", "harness/experts", "harness/theory", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
 	// The paper's training knows no row of a table, and is handed what it is carried out with.
-	"harness/stages": {"harness/internal/remember", "harness/generate", "harness/features", "harness/table", "harness/train", "harness/lm", "harness/policy", "harness/compact", "harness/safetensors", "harness/experts", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
+	"harness/stages": {"harness/internal/remember", "harness/generate", "harness/features", "harness/learn", "harness/table", "harness/train", "harness/lm", "harness/policy", "harness/compact", "harness/safetensors", "harness/experts", "harness/routing", "harness/metrics", "harness/spec", "harness/seed", "harness/cost"},
 	// Nor does the training of a router that asks several experts.
 	"harness/rounds": {"harness/internal/remember", "harness/features", "harness/learn", "harness/lm", "harness/policy", "harness/predict", "harness/routing", "harness/seed", "harness/spec", "harness/stages", "harness/table", "harness/theory", "harness/train"},
 	// What predicts from texts knows no row of a table either, and nobody who trains a policy.

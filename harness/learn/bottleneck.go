@@ -43,9 +43,9 @@ func FitBottleneck(ctx context.Context, d Design, y [][]float64, grid []float64)
 		return b, 0, fmt.Errorf("score: %w", err)
 	}
 	b.Score = fits[0]
-	parts := min(crossParts, d.rows())
-	if parts < 2 {
-		parts = 1 // one problem: nothing to fit the score to without it
+	parts := 1 // of one question: there is nothing to fit the score to without it
+	if n := d.rows(); n > 0 {
+		parts = min(crossParts, d.question(n-1)+1)
 	}
 	start := append(slices.Clone(b.Score.Weight), b.Score.Bias)
 	crossed := make([]policy.Row, d.rows())
@@ -53,7 +53,7 @@ func FitBottleneck(ctx context.Context, d Design, y [][]float64, grid []float64)
 		var kept []policy.Row
 		var labels []float64
 		for i := range d.rows() {
-			if parts == 1 || i%parts != part {
+			if parts == 1 || d.question(i)%parts != part {
 				kept, labels = append(kept, d.row(i)), append(labels, ease[i])
 			}
 		}
@@ -62,8 +62,10 @@ func FitBottleneck(ctx context.Context, d Design, y [][]float64, grid []float64)
 			return none, fmt.Errorf("score: %w", err)
 		}
 		without := linearOf(theta)
-		for i := part; i < len(crossed); i += parts {
-			crossed[i] = scoreRow(without.At(d.row(i)))
+		for i := range crossed {
+			if d.question(i)%parts == part {
+				crossed[i] = scoreRow(without.At(d.row(i)))
+			}
 		}
 		return none, nil
 	})

@@ -34,7 +34,35 @@ func TestPassRatesAreFittedToScoresOfOtherRows(t *testing.T) {
 		y[0][i] = float64(r.IntN(2))
 		y[1][i] = y[0][i]
 	}
-	b, _, err := FitBottleneck(t.Context(), NewDesign(rows, width), y, []float64{0.1})
+	d := NewDesign(rows, width)
+	var twice []policy.Row // every row under two ids, next to each other
+	var questions []int
+	yTwice := [][]float64{nil, nil}
+	for i, row := range rows {
+		twice, questions = append(twice, row, row), append(questions, i, i)
+		for m := range yTwice {
+			yTwice[m] = append(yTwice[m], y[m][i], y[m][i])
+		}
+	}
+	for name, c := range map[string]struct {
+		Design
+		y    [][]float64
+		open bool // the score may know a row's label
+	}{
+		"once": {d, y, false}, "two rows of a question": {NewDesign(twice, width).Asking(questions), yTwice, false},
+		"two questions of one text": {NewDesign(twice, width), yTwice, true},
+	} {
+		b, _, err := FitBottleneck(t.Context(), c.Design, c.y, []float64{10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for m, p := range b.Rates {
+			if depends := math.Abs(p.Weight[0]) > 1; depends != c.open {
+				t.Errorf("%s: expert %d depends on an empty score with weight %v", name, m, p.Weight[0])
+			}
+		}
+	}
+	b, _, err := FitBottleneck(t.Context(), d, y, []float64{0.1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,9 +77,12 @@ func TestPassRatesAreFittedToScoresOfOtherRows(t *testing.T) {
 	if right <= wrong {
 		t.Errorf("the score does not overfit (a solved row at %v, an unsolved one at %v): the test shows nothing", right, wrong)
 	}
-	for m, p := range b.Rates {
-		if math.Abs(p.Weight[0]) > 1 {
-			t.Errorf("expert %d depends on an empty score with weight %v", m, p.Weight[0])
-		}
+}
+
+func TestRowsOfOneQuestionAreOneToFit(t *testing.T) {
+	rows := []policy.Row{{IDs: []int32{0}, Values: []float32{1}}, {IDs: []int32{0}, Values: []float32{1}}}
+	d := NewDesign(rows, 1).Asking([]int{0, 0})
+	if _, _, err := FitBottleneck(t.Context(), d, [][]float64{{1, 0}}, []float64{1}); err != nil {
+		t.Error(err)
 	}
 }

@@ -49,6 +49,8 @@ type Design struct {
 	start  []int   // [rows+1] row i is ids[start[i]:start[i+1]]
 	ids    []int32 // below width
 	values []float32
+
+	questions []int // [rows] see Asking; nil: every row is a question of its own
 }
 
 // NewDesign copies rows of ids below width.
@@ -62,6 +64,30 @@ func NewDesign(rows []policy.Row, width int) Design {
 	return d
 }
 
+// Asking returns the design whose row i is of question questions[i], from 0 in the order of rows. Rows of one question are held out together.
+func (d Design) Asking(questions []int) Design {
+	d.questions = questions
+	return d
+}
+
+// question returns that of row i.
+func (d Design) question(i int) int {
+	if d.questions == nil {
+		return i
+	}
+	return d.questions[i]
+}
+
+// HeldOut returns how many of n rows are held out where a setting is chosen by what the others say of them: the first fifth, and those
+// behind it that are of the same question as its last. It is 0 if that leaves none to learn from.
+func HeldOut(n int, question func(row int) int) int {
+	held := n / 5
+	for held > 0 && held < n && question(held) == question(held-1) {
+		held++
+	}
+	return held % max(n, 1)
+}
+
 // rows returns the number of rows.
 func (d Design) rows() int { return len(d.start) - 1 }
 
@@ -72,5 +98,8 @@ func (d Design) row(i int) policy.Row {
 // slice returns rows i to j-1 without copying them.
 func (d Design) slice(i, j int) Design {
 	d.start = d.start[i : j+1]
+	if d.questions != nil {
+		d.questions = d.questions[i:j]
+	}
 	return d
 }

@@ -125,8 +125,8 @@ func (d Design) regress(ctx context.Context, theta, y []float64, l2 float64, of 
 }
 
 // regressAll fits a linear function to each of the labels y [M][rows], all with the same penalty, chosen from grid
-// (strongest first): the one that leaves the least loss, summed over the labels, on the first fifth of the first
-// SearchRows rows when it is fitted to the rest of them. Weaker penalties start where stronger ones ended, and the
+// (strongest first): the one that leaves the least loss, summed over the labels, on those of the first SearchRows rows that HeldOut
+// names when it is fitted to the rest of them. Weaker penalties start where stronger ones ended, and the
 // search ends when the loss rises. Then all rows are fitted. A grid of one is not searched; with fewer than 5 rows
 // the strongest penalty is taken.
 func (d Design) regressAll(ctx context.Context, y [][]float64, grid []float64, of loss) (fits []Linear, l2 float64, err error) {
@@ -136,7 +136,7 @@ func (d Design) regressAll(ctx context.Context, y [][]float64, grid []float64, o
 	}
 	l2 = grid[0]
 	searched := min(d.rows(), SearchRows)
-	held := searched / 5
+	held := HeldOut(searched, d.question)
 	least := math.Inf(1)
 	for _, next := range grid {
 		if len(grid) == 1 || held == 0 {

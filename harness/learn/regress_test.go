@@ -207,6 +207,54 @@ func TestThePenaltyIsChosenByHeldOutLoss(t *testing.T) {
 	}
 }
 
+func TestAFifthIsHeldOutAndNoQuestionIsCut(t *testing.T) {
+	alone := func(i int) int { return i }
+	for n, want := range map[int]int{0: 0, 1: 0, 4: 0, 5: 1, 9: 1, 10: 2, 5000: 1000} {
+		if got := HeldOut(n, alone); got != want {
+			t.Errorf("%d of %d rows are held out, want %d", got, n, want)
+		}
+	}
+	for _, c := range []struct {
+		questions []int
+		want      int
+	}{
+		{[]int{0, 1, 1, 1, 2, 3, 4, 5, 6, 7}, 4}, // two would cut question 1
+		{[]int{0, 0, 1, 2, 3, 4, 5, 6, 7, 8}, 2},
+		{[]int{0, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 0}, // nothing would be left
+		{[]int{0, 0, 0, 0, 0}, 0},
+	} {
+		if got := HeldOut(len(c.questions), func(i int) int { return c.questions[i] }); got != c.want {
+			t.Errorf("of the rows of questions %v %d are held out, want %d", c.questions, got, c.want)
+		}
+	}
+}
+
+// The last row held out is of the question of the next: when both are held out labels without signal decide, otherwise the one kept would
+// have been learned by heart.
+func TestThePenaltyIsChosenOnQuestionsThatAreNotLearnedFrom(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 3))
+	rows, y, questions := make([]policy.Row, 10), make([]float64, 10), make([]int, 10)
+	for i := range rows {
+		rows[i], y[i], questions[i] = policy.Row{IDs: []int32{int32(i)}, Values: []float32{1}}, r.NormFloat64(), i
+	}
+	for i := 2; i < 5; i++ { // rows 1 to 4 are one question
+		rows[i], y[i], questions[i] = rows[1], y[1], 1
+	}
+	for i := 5; i < 10; i++ {
+		questions[i] = i - 3
+	}
+	y[1], y[2], y[3], y[4] = 3, 3, 3, 3
+	grid := []float64{100, 0.01}
+	_, cut, err := NewDesign(rows, 10).regressAll(t.Context(), [][]float64{y}, grid, squaredLoss)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, whole, err := NewDesign(rows, 10).Asking(questions).regressAll(t.Context(), [][]float64{y}, grid, squaredLoss)
+	if err != nil || cut != 0.01 || whole != 100 {
+		t.Errorf("chose %v where a question is on both sides, want 0.01, and %v where it is on one, want 100 (%v)", cut, whole, err)
+	}
+}
+
 // The choice agrees with trying every penalty on the same split: rows 0 to 39 of 200 held out.
 func TestThePenaltyIsTheBestOnTheFirstFifth(t *testing.T) {
 	grid := []float64{100, 50, 20, 10, 5, 2, 1}

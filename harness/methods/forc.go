@@ -243,8 +243,8 @@ func (f *forc) rates(ctx context.Context, examples []routing.Example, experts in
 	}
 	// What it predicts is what logistic predicts: the two differ in how they decide, and by default in dollars.
 	regression := logistic{L2: f.L2, Cost: "mean", reading: f.reading, fits: f.fits}
-	searched := min(len(examples), learn.SearchRows)
-	if held := searched / 5; held > 0 {
+	searched, questions := min(len(examples), learn.SearchRows), routing.Questions(examples)
+	if held := learn.HeldOut(searched, func(i int) int { return questions[i] }); held > 0 {
 		part, err := regression.fit(ctx, examples[held:searched], experts, work)
 		if err != nil {
 			return t, nil, err

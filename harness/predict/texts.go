@@ -85,7 +85,9 @@ type Regression struct {
 // FitTexts returns what predicts pass rates, by what fitPass fits to the rows and the penalty it chose, and dollars: by
 // regression, or the experts' means. kind is what fitPass follows from beside features, penalties and pass rates.
 func FitTexts[P Passing](ctx context.Context, c Corpus, experts int, by Regression, kind string, fitPass func(d learn.Design) (P, float64, error)) (Textual[P], error) {
-	design := sync.OnceValue(func() learn.Design { return learn.NewDesign(c.Rows, c.Width()) })
+	design := sync.OnceValue(func() learn.Design {
+		return learn.NewDesign(c.Rows, c.Width()).Asking(routing.Questions(c.Examples[:len(c.Rows)]))
+	})
 	t := Textual[P]{Features: c.Set}
 	t.USD, _ = routing.Means(c.Examples, experts)
 	var g errgroup.Group

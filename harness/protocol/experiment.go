@@ -30,7 +30,7 @@ const (
 	profileVersion  = 2
 	outcomesVersion = 1
 	expectedVersion = 1
-	fitVersion      = 5
+	fitVersion      = 6
 	matchVersion    = 2
 	measureVersion  = 15
 )

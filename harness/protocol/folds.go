@@ -32,7 +32,7 @@ import (
 )
 
 const (
-	crossFitVersion     = 3
+	crossFitVersion     = 4
 	foldsMeasureVersion = 9
 	recordingVersion    = 1
 )

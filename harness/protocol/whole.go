@@ -19,7 +19,7 @@ import (
 )
 
 // wholeVersion changes with what a fit to all questions is, other things being equal.
-const wholeVersion = 1
+const wholeVersion = 2
 
 // whole is a row and all questions of a pool.
 type whole struct {

@@ -39,7 +39,7 @@ func newSight(ctx context.Context, examples []routing.Example, experts int, pena
 		return e.Kappa[who-1]
 	})
 	s := &sight{features: c.Set, mean: make([]float64, 1+experts), deviation: make([]float64, 1+experts)}
-	if s.fits, _, err = learn.FitLogits(ctx, learn.NewDesign(c.Rows, c.Width()), rates, penalty); err != nil {
+	if s.fits, _, err = learn.FitLogits(ctx, learn.NewDesign(c.Rows, c.Width()).Asking(routing.Questions(c.Examples)), rates, penalty); err != nil {
 		return nil, err
 	}
 	log.Debug("pass rates fitted to texts", "problems", len(c.Examples))

@@ -243,6 +243,18 @@ func Texts(examples []Example) []string {
 	return texts
 }
 
+// Questions numbers the questions of examples in hash order, from 0: problems of one text are one question under several ids.
+func Questions(examples []Example) []int {
+	questions := make([]int, len(examples))
+	for i := 1; i < len(examples); i++ {
+		questions[i] = questions[i-1]
+		if examples[i].Problem.Text != examples[i-1].Problem.Text {
+			questions[i]++
+		}
+	}
+	return questions
+}
+
 // ProblemIDs are those of the problems of examples.
 func ProblemIDs(examples []Example) []string {
 	ids := make([]string, len(examples))
@@ -253,18 +265,26 @@ func ProblemIDs(examples []Example) []string {
 }
 
 // InHashOrder sorts examples by seed.Hash("99|<id>"): what is fitted does not depend on the caller's order, and any
-// first part of them is a random sample.
+// first part of them is a random sample. Those of one text stand together, where the one with the least id belongs.
 func InHashOrder(examples []Example) {
+	least := map[string]string{} // id of each text
+	for _, e := range examples {
+		if id, ok := least[e.Problem.Text]; !ok || e.Problem.ID < id {
+			least[e.Problem.Text] = e.Problem.ID
+		}
+	}
 	type hashed struct {
-		key uint64
+		key   uint64
+		first string
 		Example
 	}
 	all := make([]hashed, len(examples))
 	for i, e := range examples {
-		all[i] = hashed{seed.Hash("99|" + e.Problem.ID), e}
+		first := least[e.Problem.Text]
+		all[i] = hashed{seed.Hash("99|" + first), first, e}
 	}
 	slices.SortFunc(all, func(a, b hashed) int {
-		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.Problem.ID, b.Problem.ID))
+		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.first, b.first), cmp.Compare(a.Problem.Text, b.Problem.Text), cmp.Compare(a.Problem.ID, b.Problem.ID))
 	})
 	for i, e := range all {
 		examples[i] = e.Example

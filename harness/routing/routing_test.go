@@ -216,3 +216,39 @@ func TestExpertsAreOrderedByPriceThenID(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// Examples are in one order whatever theirs was; those of one text are one question and stand together, at the place of the least id.
+func TestExamplesOfOneTextStandTogetherInHashOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var examples []Example
+		for i := range rapid.IntRange(0, 30).Draw(t, "examples") {
+			examples = append(examples, Example{Problem: Problem{ID: fmt.Sprint("p", i), Text: fmt.Sprint(rapid.IntRange(0, 20).Draw(t, "text"))}})
+		}
+		first := map[string]Example{}
+		for _, e := range examples {
+			if f, ok := first[e.Problem.Text]; !ok || e.Problem.ID < f.Problem.ID {
+				first[e.Problem.Text] = e
+			}
+		}
+		shuffled := rapid.Permutation(examples).Draw(t, "shuffled")
+		InHashOrder(examples)
+		InHashOrder(shuffled)
+		if diff := cmp.Diff(ProblemIDs(examples), ProblemIDs(shuffled)); diff != "" {
+			t.Fatal(diff)
+		}
+		var order []Example // of the first of each text, which have no text twice
+		for _, e := range first {
+			order = append(order, e)
+		}
+		InHashOrder(order)
+		questions := Questions(examples)
+		for i, e := range examples {
+			if want := order[questions[i]].Problem.Text; e.Problem.Text != want {
+				t.Fatalf("example %d is of text %s, want %s, that of question %d", i, e.Problem.Text, want, questions[i])
+			}
+			if i > 0 && questions[i] == questions[i-1] && examples[i-1].Problem.ID >= e.Problem.ID {
+				t.Fatalf("%s stands before %s", examples[i-1].Problem.ID, e.Problem.ID)
+			}
+		}
+	})
+}

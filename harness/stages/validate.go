@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/entrorouter/entrorouter/harness/learn"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
@@ -116,23 +117,24 @@ func numberless(probs [][]float64) bool {
 	return slices.ContainsFunc(probs, func(p []float64) bool { return math.IsNaN(slices.Max(p)) })
 }
 
-// holdOut returns the examples without those of the smallest fifth of the keys of routing.InHashOrder, and those.
+// holdOut returns the examples without those that learn.HeldOut names in the order of routing.InHashOrder, and those.
 func holdOut(examples []routing.Example) (kept, held []routing.Example) {
 	sorted := slices.Clone(examples)
 	routing.InHashOrder(sorted)
-	n := len(sorted) / 5
+	questions := routing.Questions(sorted)
+	n := learn.HeldOut(len(sorted), func(i int) int { return questions[i] })
 	return sorted[n:], sorted[:n]
 }
 
-// holdOutOfBoth is holdOut in both stages. No problem that is held out of Stage II is kept in Stage I, which may have seen it.
+// holdOutOfBoth is holdOut in both stages. No text that is held out of Stage II is kept in Stage I, which may have seen it.
 func holdOutOfBoth(set routing.TrainSet) (kept, held routing.TrainSet) {
 	kept, held = set, set
 	kept.SFT, held.SFT = holdOut(set.SFT)
 	kept.RL, held.RL = holdOut(set.RL)
 	out := map[string]bool{}
 	for _, x := range held.RL {
-		out[x.Problem.ID] = true
+		out[x.Problem.Text] = true
 	}
-	kept.SFT = slices.DeleteFunc(kept.SFT, func(x routing.Example) bool { return out[x.Problem.ID] })
+	kept.SFT = slices.DeleteFunc(kept.SFT, func(x routing.Example) bool { return out[x.Problem.Text] })
 	return kept, held
 }

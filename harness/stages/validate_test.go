@@ -51,6 +51,15 @@ func TestTheWeightDecayIsChosenOnProblemsThatAreHeldOut(t *testing.T) {
 	}) || len(held.RL) != 20 {
 		t.Errorf("%d problems are held out of Stage II, want 20, and none of them kept in a stage", len(held.RL))
 	}
+	again := routingtest.Planted(100) // every text under two ids
+	for i := range again.RL {
+		again.RL[i].Problem.Text, again.SFT[i].Problem.Text = again.RL[i&^1].Problem.Text, again.RL[i&^1].Problem.Text
+	}
+	if kept, held := holdOutOfBoth(again); slices.ContainsFunc(kept.Examples(), func(x routing.Example) bool {
+		return slices.ContainsFunc(held.RL, func(y routing.Example) bool { return x.Problem.Text == y.Problem.Text })
+	}) || len(held.RL) < 20 || len(held.RL) > 21 {
+		t.Errorf("%d problems are held out of Stage II, want 20 or 21, and none of their texts kept in a stage", len(held.RL))
+	}
 	_, err := build(t, "entrorouter", "validate: {weight_decay: [1, 50]}").Fit(t.Context(), routingtest.Planted(100), routingtest.Work(1))
 	if err == nil || !strings.Contains(err.Error(), "a weight decay of 50 at a learning rate of 0.02") {
 		t.Errorf("a decay that turns weights around: %v", err)
