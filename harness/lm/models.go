@@ -80,7 +80,7 @@ func (m *Models) Digest(of spec.Policy) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return base.Digest + " " + promptDigest(of.Rationale == cot), nil
+	return base.Digest + " " + promptDigest(of.Reasons()), nil
 }
 
 // fits says why a model is no model for a policy.

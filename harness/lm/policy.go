@@ -17,9 +17,6 @@ import (
 // kind is what specs and checkpoints call the policy.
 const kind = "lm"
 
-// cot is the rationale of a policy that writes.
-const cot = "cot"
-
 // Policy reads the pool and a problem as a conversation and chooses an expert by the score of its label as the first token
 // of the answer: the last hidden state times the rows of the head that belong to the labels. With rationale cot the answer begins
 // with a paragraph that the policy writes, and the label is the first token of the next line.
@@ -161,4 +158,4 @@ var _ interface {
 } = (*Policy)(nil)
 
 // Writes implements policy.Writer.
-func (p *Policy) Writes() bool { return p.record.Policy.Rationale == cot }
+func (p *Policy) Writes() bool { return p.record.Policy.Reasons() }

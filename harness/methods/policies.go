@@ -44,7 +44,7 @@ func (p *policyRow) network(experts int) (n Network) {
 	}
 	n.Backend = of.Backend
 	rollouts := int64(1) // of a problem, that go through the network
-	if of.Rationale == "cot" {
+	if of.Reasons() {
 		rollouts = int64(p.GRPO.Group)
 	}
 	if p.With.StageTwo != nil {
@@ -84,7 +84,7 @@ func checkPolicy(s Setup, p spec.Policy) error {
 // checkTeacher refuses a row whose policy writes and has nobody to learn it from.
 func checkTeacher(s Setup, p spec.Policy) error {
 	switch {
-	case p.Rationale != "cot":
+	case !p.Reasons():
 		return nil
 	case s.Spec.Teacher == nil:
 		return paramFault(s.Method, "policy.rationale", "cot needs teacher in the spec: who writes the rationales of Stage I")
@@ -96,7 +96,7 @@ func checkTeacher(s Setup, p spec.Policy) error {
 
 // checkEstimator refuses a Stage II that cannot sum over what the policy may write.
 func checkEstimator(s Setup, k stages.Knobs) error {
-	if k.Policy.Rationale == "cot" && k.GRPO.Estimator == train.Exact {
+	if k.Policy.Reasons() && k.GRPO.Estimator == train.Exact {
 		return paramFault(s.Method, "grpo.estimator", "exact cannot sum over all texts that a policy with rationale cot may write; use sampled")
 	}
 	return nil

@@ -59,7 +59,7 @@ func (k *asksSeveral) decoded(s Setup) error {
 		return nil
 	case s.Spec.Policy.Kind == "compact": // a spec that was not loaded names none
 		return paramFault(s.Method, "lm", "the experiment's policy is no language model; set policy.kind: lm, with a model")
-	case s.Spec.Policy.Rationale == "cot":
+	case s.Spec.Policy.Reasons():
 		return paramFault(s.Method, "lm", "policy.rationale of the experiment is cot, and a row that asks several experts names its moves and writes nothing; set it to none")
 	}
 	k.SFT = cmp.Or(k.SFT, &s.Spec.SFT)

@@ -38,7 +38,7 @@ func (r *Run) askedTable(name string, rows []report.RowLayout, paper published) 
 			continue
 		}
 		l.Rows = append(l.Rows, rows[i])
-		w.Asked, w.Trained, w.Writes = w.Asked || !trained, w.Trained || trained, w.Writes || trained && traits.LM.Rationale == "cot"
+		w.Asked, w.Trained, w.Writes = w.Asked || !trained, w.Trained || trained, w.Writes || trained && traits.LM.Reasons()
 	}
 	if l.Rows == nil {
 		return nil, nil

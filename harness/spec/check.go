@@ -268,13 +268,13 @@ func (p Policy) Check() (knob, fault string) {
 		return ".max_tokens", "not set; policies of kind lm need it"
 	case p.Compute == "":
 		return ".compute", "not set; policies of kind lm need it"
-	case p.Rationale != "cot" && p.Writes != nil:
+	case !p.Reasons() && p.Writes != nil:
 		return ".writes", "belongs to rationale cot; leave it out"
-	case p.Rationale == "cot" && p.Writes == nil:
+	case p.Reasons() && p.Writes == nil:
 		return ".writes", "not set; rationale cot needs writes: {tokens: N}"
-	case p.Rationale == "cot" && p.Writes.TestTokens != 0 && p.Writes.TestTokens < p.Writes.Tokens:
+	case p.Reasons() && p.Writes.TestTokens != 0 && p.Writes.TestTokens < p.Writes.Tokens:
 		return ".writes.test_tokens", fmt.Sprintf("%d is less than the %d of training", p.Writes.TestTokens, p.Writes.Tokens)
-	case p.Rationale == "cot" && p.Tune.LoRA == nil && p.Tune.Part != "full":
+	case p.Reasons() && p.Tune.LoRA == nil && p.Tune.Part != "full":
 		return ".tune", "rationale cot needs lora or full: layers that are run once a text write nothing"
 	}
 	return "", ""

@@ -138,6 +138,9 @@ type Policy struct {
 	Checkpoint bool           `yaml:"checkpoint,omitempty"`                       // kind lm: the backward pass computes layers again instead of keeping what is in them
 }
 
+// Reasons says whether the policy writes an analysis of the problem before it chooses.
+func (p Policy) Reasons() bool { return p.Rationale == "cot" }
+
 // Writes bounds what a policy writes before it chooses. Text that reaches a bound is cut, and leads to no choice.
 type Writes struct {
 	Tokens     int `yaml:"tokens" in:"[2,32768]"`                // of a rationale in training, its end counted; the paper: 10,000, a problem counted

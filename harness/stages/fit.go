@@ -62,7 +62,7 @@ func (t *Training) Load(_ context.Context, experts []routing.Expert, from string
 		if err = model.Save(filepath.Join(work.Dir, checkpointDir)); err == nil {
 			err = copyFile(filepath.Join(work.Dir, CurveFile), filepath.Join(from, CurveFile))
 		}
-		if err == nil && t.Policy.Rationale == "cot" {
+		if err == nil && t.Policy.Reasons() {
 			err = copyFile(filepath.Join(work.Dir, rationalesFile), filepath.Join(from, rationalesFile))
 		}
 	}

@@ -25,7 +25,7 @@ import (
 
 // Teacher returns the model that is asked for rationales; ok is false where nobody is.
 func (t *Training) Teacher() (x experts.Endpoint, ok bool) {
-	if t.Policy.Rationale != "cot" || t.With.Teacher == nil {
+	if !t.Policy.Reasons() || t.With.Teacher == nil {
 		return x, false
 	}
 	return t.With.Teacher.Endpoint, true
@@ -58,7 +58,7 @@ func (t *Training) LookAtWriter(ctx context.Context, pool []routing.Expert, fold
 // writerServer is that server, to which adapters are handed over in a folder; nil: there is none.
 func (t *Training) writerServer(folder string) (*generate.Server, error) {
 	w := t.With.Writer
-	if w == nil || t.Policy.Rationale != "cot" {
+	if w == nil || !t.Policy.Reasons() {
 		return nil, nil
 	}
 	s := &generate.Server{URL: w.URL, Folder: cmp.Or(w.Folder, folder), Flight: w.Flight}

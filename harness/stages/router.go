@@ -168,5 +168,5 @@ func (r *Router) say(ctx context.Context, queries []routing.Query) ([]opinion, e
 }
 
 func (t *Training) router(by chooser, experts []routing.Expert, work routing.Work) *Router {
-	return &Router{chooser: by, writes: t.Policy.Rationale == "cot", decoding: t.With.Decoding, seed: work.Seed, costs: routing.Costs(experts, "normalised"), start: t.With.Start}
+	return &Router{chooser: by, writes: t.Policy.Reasons(), decoding: t.With.Decoding, seed: work.Seed, costs: routing.Costs(experts, "normalised"), start: t.With.Start}
 }

@@ -25,7 +25,7 @@ func (t *Training) OnServer(chat experts.Chatter, at experts.Endpoint, key strin
 		return nil, fmt.Errorf("method %s: %w", t.With.Name, err)
 	}
 	server := onServer{chat, at.ID, system, labels}
-	if t.Policy.Rationale != "cot" {
+	if !t.Policy.Reasons() {
 		return t.router(server, pool, work), nil
 	}
 	if t.With.Models == nil {
