@@ -78,10 +78,13 @@ func (d Design) question(i int) int {
 	return d.questions[i]
 }
 
-// HeldOut returns how many of n rows are held out where a setting is chosen by what the others say of them: the first fifth, and those
-// behind it that are of the same question as its last. It is 0 if that leaves none to learn from.
-func HeldOut(n int, question func(row int) int) int {
-	held := n / 5
+// AFifth is the share that choices hold out.
+const AFifth = 5
+
+// HeldOut returns how many of n rows are held out where a setting is chosen by what the others say of them: of share rows the first, and
+// those behind these that are of the same question as the last. It is 0 if that leaves none to learn from.
+func HeldOut(n, share int, question func(row int) int) int {
+	held := n / share
 	for held > 0 && held < n && question(held) == question(held-1) {
 		held++
 	}

@@ -172,14 +172,14 @@ func (f *Factors) back(a, b int, slope, grad []float64) {
 	}
 }
 
-// heldPart of the preferences chooses the epoch.
-const heldPart = 20
+// aTwentieth is the share of the preferences that choose the epoch.
+const aTwentieth = 20
 
-// FitFactors trains factors of dims numbers on preferences among experts, on rows of the width given, whose last feature is 1.
-// noise is the standard deviation of what is added to each other feature in training. The factors of the pass with the
-// best accuracy on a held-out twentieth of the preferences are kept, and that accuracy is returned. weights decides where
+// FitFactors trains factors of dims numbers on preferences among experts, on rows of the width given, whose last feature is 1 and
+// whose questions are those of Design.Asking. noise is the standard deviation of what is added to each other feature in training. The factors of the pass with the
+// best accuracy on a twentieth of the preferences, which HeldOut names, are kept, and that accuracy is returned. weights decides where
 // they start, batches the order and the noise.
-func FitFactors(ctx context.Context, rows []policy.Row, width int, all []Preference, experts, dims int, noise float64, by Descent, weights, batches seed.Seed) (f *Factors, accuracy float64, err error) {
+func FitFactors(ctx context.Context, rows []policy.Row, questions []int, width int, all []Preference, experts, dims int, noise float64, by Descent, weights, batches seed.Seed) (f *Factors, accuracy float64, err error) {
 	f = newFactors(experts, dims, width, weights)
 	if len(all) == 0 { // nothing tells the experts apart
 		v, _, _ := f.parts(f.Theta)
@@ -189,7 +189,8 @@ func FitFactors(ctx context.Context, rows []policy.Row, width int, all []Prefere
 	rng := batches.Rand()
 	opt := newAdam(by, len(f.Theta))
 	grad := make([]float64, len(f.Theta))
-	held, fitted := all[:len(all)/heldPart], slices.Clone(all[len(all)/heldPart:])
+	first := HeldOut(len(all), aTwentieth, func(i int) int { return questions[all[i].Row] })
+	held, fitted := all[:first], slices.Clone(all[first:])
 	best := slices.Clone(f.Theta)
 	for range by.Epochs {
 		if err := ctx.Err(); err != nil {

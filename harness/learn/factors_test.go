@@ -96,3 +96,38 @@ func TestAdamByHand(t *testing.T) {
 		t.Errorf("after two steps %v, want %v and 0.2", theta, want)
 	}
 }
+
+// The first four of twenty preferences are of one question. Where all are held out, what is learned of the others agrees with them or with
+// their opposite; where one is, it is learned by heart from the other three.
+func TestTheEpochIsChosenOnQuestionsThatAreNotLearnedFrom(t *testing.T) {
+	rows := make([]policy.Row, 20)
+	one, own := make([]int, 20), make([]int, 20) // questions
+	for i := range rows {
+		own[i], one[i] = i, max(0, i-3)
+		rows[i] = policy.Row{IDs: []int32{int32(max(0, i-3)), 20}, Values: []float32{1, 1}}
+	}
+	for name, c := range map[string]struct {
+		questions []int
+		want      float64
+	}{"one question": {one, 1}, "four": {own, 2}} {
+		var sum float64
+		for winner := range 2 {
+			var all []Preference
+			for i := range rows {
+				x := Preference{Row: i, Winner: i % 2, Loser: 1 - i%2}
+				if i < 4 {
+					x.Winner, x.Loser = winner, 1-winner
+				}
+				all = append(all, x)
+			}
+			_, accuracy, err := FitFactors(t.Context(), rows, c.questions, 21, all, 2, 4, 0, Descent{Epochs: 60, Batch: 4, LR: 0.03}, 1, 2)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += accuracy
+		}
+		if math.Abs(sum-c.want) > 1e-9 {
+			t.Errorf("%s: the accuracies on preferences and on their opposites add up to %v, want %v", name, sum, c.want)
+		}
+	}
+}

@@ -136,7 +136,7 @@ func (d Design) regressAll(ctx context.Context, y [][]float64, grid []float64, o
 	}
 	l2 = grid[0]
 	searched := min(d.rows(), SearchRows)
-	held := HeldOut(searched, d.question)
+	held := HeldOut(searched, AFifth, d.question)
 	least := math.Inf(1)
 	for _, next := range grid {
 		if len(grid) == 1 || held == 0 {

@@ -210,7 +210,7 @@ func TestThePenaltyIsChosenByHeldOutLoss(t *testing.T) {
 func TestAFifthIsHeldOutAndNoQuestionIsCut(t *testing.T) {
 	alone := func(i int) int { return i }
 	for n, want := range map[int]int{0: 0, 1: 0, 4: 0, 5: 1, 9: 1, 10: 2, 5000: 1000} {
-		if got := HeldOut(n, alone); got != want {
+		if got := HeldOut(n, AFifth, alone); got != want {
 			t.Errorf("%d of %d rows are held out, want %d", got, n, want)
 		}
 	}
@@ -223,7 +223,7 @@ func TestAFifthIsHeldOutAndNoQuestionIsCut(t *testing.T) {
 		{[]int{0, 1, 1, 1, 1, 1, 1, 1, 1, 1}, 0}, // nothing would be left
 		{[]int{0, 0, 0, 0, 0}, 0},
 	} {
-		if got := HeldOut(len(c.questions), func(i int) int { return c.questions[i] }); got != c.want {
+		if got := HeldOut(len(c.questions), AFifth, func(i int) int { return c.questions[i] }); got != c.want {
 			t.Errorf("of the rows of questions %v %d are held out, want %d", c.questions, got, c.want)
 		}
 	}

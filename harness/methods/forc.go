@@ -244,7 +244,7 @@ func (f *forc) rates(ctx context.Context, examples []routing.Example, experts in
 	// What it predicts is what logistic predicts: the two differ in how they decide, and by default in dollars.
 	regression := logistic{L2: f.L2, Cost: "mean", reading: f.reading, fits: f.fits}
 	searched, questions := min(len(examples), learn.SearchRows), routing.Questions(examples)
-	if held := learn.HeldOut(searched, func(i int) int { return questions[i] }); held > 0 {
+	if held := learn.HeldOut(searched, learn.AFifth, func(i int) int { return questions[i] }); held > 0 {
 		part, err := regression.fit(ctx, examples[held:searched], experts, work)
 		if err != nil {
 			return t, nil, err

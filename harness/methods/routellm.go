@@ -129,7 +129,7 @@ func (r *routeLLM) Fit(ctx context.Context, train routing.TrainSet, work routing
 	}
 	model, err := predict.Once(r.fits, key, func() (*learn.Factors, error) {
 		preferences := r.preferences(c.Examples, experts, strongest)
-		model, accuracy, err := learn.FitFactors(ctx, c.Rows, c.Width()+1, preferences, experts, r.Dims, r.Noise,
+		model, accuracy, err := learn.FitFactors(ctx, c.Rows, routing.Questions(c.Examples), c.Width()+1, preferences, experts, r.Dims, r.Noise,
 			descent, work.Seed.Derive("routellm", "weights"), work.Seed.Derive("routellm", "batches"))
 		work.Log.Debug("preferences fitted to texts", "problems", len(c.Examples), "preferences", len(preferences), "accuracy", accuracy)
 		return model, err

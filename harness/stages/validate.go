@@ -122,7 +122,7 @@ func holdOut(examples []routing.Example) (kept, held []routing.Example) {
 	sorted := slices.Clone(examples)
 	routing.InHashOrder(sorted)
 	questions := routing.Questions(sorted)
-	n := learn.HeldOut(len(sorted), func(i int) int { return questions[i] })
+	n := learn.HeldOut(len(sorted), learn.AFifth, func(i int) int { return questions[i] })
 	return sorted[n:], sorted[:n]
 }
 
