@@ -243,7 +243,9 @@ func TestExamplesOfOneTextStandTogetherInHashOrder(t *testing.T) {
 		for _, e := range first {
 			order = append(order, e)
 		}
-		slices.SortFunc(order, func(a, b Example) int { return gocmp.Compare(seed.Hash("99|"+a.Problem.ID), seed.Hash("99|"+b.Problem.ID)) })
+		slices.SortFunc(order, func(a, b Example) int {
+			return gocmp.Compare(seed.Hash("99|"+a.Problem.ID), seed.Hash("99|"+b.Problem.ID))
+		})
 		questions := Questions(examples)
 		for i, e := range examples {
 			if want := order[questions[i]].Problem.Text; e.Problem.Text != want {
