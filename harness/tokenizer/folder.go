@@ -78,8 +78,10 @@ func (d Definition) hasAdded(path string) error {
 type typed struct {
 	Type string `json:"type"`
 
-	Normalizers   []json.RawMessage `json:"normalizers"`   // Sequence
-	Pretokenizers []json.RawMessage `json:"pretokenizers"` // Sequence
+	Normalizers   []json.RawMessage `json:"normalizers"` // of a Sequence, as the next
+	Pretokenizers []json.RawMessage `json:"pretokenizers"`
+	Processors    []json.RawMessage `json:"processors"`
+	Decoders      []json.RawMessage `json:"decoders"`
 
 	Pattern  struct{ Regex string } `json:"pattern"` // Split
 	Behavior string                 `json:"behavior"`
@@ -260,7 +262,7 @@ func flatten(raw json.RawMessage) ([]typed, error) {
 		return []typed{*p}, nil
 	}
 	var parts []typed
-	for _, r := range slices.Concat(p.Normalizers, p.Pretokenizers) {
+	for _, r := range slices.Concat(p.Normalizers, p.Pretokenizers, p.Processors, p.Decoders) {
 		inner, err := flatten(r)
 		if err != nil {
 			return nil, err
@@ -378,12 +380,16 @@ type config struct {
 	Class        string                `json:"tokenizer_class"`
 	AddBOS       bool                  `json:"add_bos_token"`
 	AddEOS       bool                  `json:"add_eos_token"`
+	PrefixSpace  bool                  `json:"add_prefix_space"`
+	SplitSpecial bool                  `json:"split_special_tokens"`
 	AddedTokens  map[string]addedToken `json:"added_tokens_decoder"`
 	ChatTemplate json.RawMessage       `json:"chat_template"`
 	BOS          named                 `json:"bos_token"`
 	EOS          named                 `json:"eos_token"`
 	Pad          named                 `json:"pad_token"`
 	Unk          named                 `json:"unk_token"`
+	Additional   severalNamed          `json:"additional_special_tokens"` // of transformers 4
+	Extra        severalNamed          `json:"extra_special_tokens"`      // and 5
 }
 
 // named is a token by its content, which some folders write as an object.
@@ -396,6 +402,18 @@ func (n *named) UnmarshalJSON(raw []byte) error {
 		return nil
 	}
 	return json.Unmarshal(raw, (*string)(n))
+}
+
+// severalNamed are tokens in a list, or by names of their own.
+type severalNamed []named
+
+func (n *severalNamed) UnmarshalJSON(raw []byte) error {
+	var byName map[string]named
+	if json.Unmarshal(raw, &byName) == nil {
+		*n = slices.Sorted(maps.Values(byName))
+		return nil
+	}
+	return json.Unmarshal(raw, (*[]named)(n))
 }
 
 // readConfig reads tokenizer_config.json, which may be absent.
@@ -424,6 +442,9 @@ func (c config) addTo(d *Definition) error {
 	if c.AddBOS || c.AddEOS {
 		return errors.New("add_bos_token and add_eos_token are not known: nothing is put before or after a text")
 	}
+	if c.PrefixSpace || c.SplitSpecial {
+		return errors.New("add_prefix_space and split_special_tokens are not known: a text is read as it stands, and special tokens in it are whole")
+	}
 	var more []Added
 	for number, a := range c.AddedTokens {
 		id, err := strconv.ParseInt(number, 10, 32)
@@ -441,5 +462,11 @@ func (c config) addTo(d *Definition) error {
 	}
 	slices.SortFunc(more, func(a, b Added) int { return cmp.Compare(a.ID, b.ID) })
 	d.Added = append(d.Added, more...)
+	// transformers finds every special token in texts, and makes new ones of those that the vocabulary does not have.
+	for _, token := range slices.Concat([]named{c.BOS, c.EOS, c.Pad, c.Unk}, c.Additional, c.Extra) {
+		if token != "" && !slices.ContainsFunc(d.Added, func(a Added) bool { return a.Content == string(token) }) {
+			return fmt.Errorf("%q is a special token there and no added token with a number; list it in added_tokens_decoder", token)
+		}
+	}
 	return nil
 }

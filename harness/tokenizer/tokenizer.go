@@ -7,11 +7,11 @@ package tokenizer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/unicode"
-	"golang.org/x/text/unicode/norm"
 )
 
 // maxTokens bounds token numbers, so that a damaged file cannot ask for much memory.
@@ -61,7 +61,13 @@ func New(d Definition) (*Tokenizer, error) {
 	if t.bpe, err = newBPE(t.ids, d.Merges); err != nil {
 		return nil, err
 	}
-	t.raw, t.cooked = newMatcher(d.Added, false), newMatcher(d.Added, true)
+	searched := slices.Clone(d.Added)
+	for i, a := range searched {
+		if normalise && a.Normalised {
+			searched[i].Content = nfc(a.Content)
+		}
+	}
+	t.raw, t.cooked = newMatcher(searched, false), newMatcher(searched, true)
 	return t, nil
 }
 
@@ -107,7 +113,7 @@ func (t *Tokenizer) Encode(text string) []int32 {
 	w := t.bpe.worker()
 	t.raw.divide(text, func(part string) {
 		if t.normalise {
-			part = norm.NFC.String(part)
+			part = nfc(part)
 		}
 		t.cooked.divide(part, func(part string) { out = t.merge(w, out, part) }, func(id int32) { out = append(out, id) })
 	}, func(id int32) { out = append(out, id) })
@@ -118,7 +124,7 @@ func (t *Tokenizer) Encode(text string) []int32 {
 func (t *Tokenizer) EncodeData(text string) []int32 {
 	text = validUTF8(text)
 	if t.normalise {
-		text = norm.NFC.String(text)
+		text = nfc(text)
 	}
 	return t.merge(t.bpe.worker(), make([]int32, 0, len(text)/3+1), text)
 }

@@ -217,7 +217,7 @@ func survives(t interface {
 	want := validUTF8(text)
 	if scheme == Qwen2 {
 		var b strings.Builder
-		tok.raw.divide(want, func(s string) { b.WriteString(norm.NFC.String(s)) }, func(id int32) { b.WriteString(tok.texts[id]) })
+		tok.raw.divide(want, func(s string) { b.WriteString(nfc(s)) }, func(id int32) { b.WriteString(tok.texts[id]) })
 		want = b.String()
 	}
 	if got != want {
@@ -275,6 +275,50 @@ func TestAddedTokensAreFoundFirstAndTheLongestOfThem(t *testing.T) {
 	for _, id := range []int32{-1, 301} {
 		if _, err := tok.Decode([]int32{65, id}); err == nil {
 			t.Errorf("%d is decoded", id)
+		}
+	}
+}
+
+// The texts are those of tokenizers 0.23.3, normalizers.NFC().normalize_str(text).
+func TestMarksAreComposedAsTokenizersDoes(t *testing.T) {
+	marks := strings.Repeat
+	for _, c := range []struct{ text, want string }{
+		{"a" + marks("\u0323", 40), "\u1ea1" + marks("\u0323", 39)},
+		{"e" + marks("\u0301", 35) + "\u0323\u0323!", "\u1eb9\u0323" + marks("\u0301", 35) + "!"},
+		{"\u1100\u1161\u11a8" + marks("\u0301", 33), "\uac01" + marks("\u0301", 33)},
+		{"\u034fx" + marks("\u0323", 31) + "\u0308\u0301", "\u034f\u1e8d" + marks("\u0323", 31) + "\u0301"},
+		{"a\u0cc2\u0301\u0f71", "a\u0cc2\u0f71\u0301"},
+		{"\U00010041\u0301", "\U00010041\u0301"},
+		{"\U00011131\U00011127", "\U0001112e"},
+	} {
+		if got := nfc(c.text); got != c.want {
+			t.Errorf("%+q is composed into %+q, want %+q", c.text, got, c.want)
+		}
+	}
+	letters := rapid.SampledFrom([]rune("ae\u00e9 \uac00\u0301\u0323\u0307\u0338\u0344\u0345\u034f\u0958\u212b\u0f71\u0f72"))
+	rapid.Check(t, func(t *rapid.T) {
+		text := string(rapid.SliceOfN(letters, 0, 12).Draw(t, "text"))
+		if got, want := nfc(text), norm.NFC.String(text); got != want {
+			t.Errorf("%+q is composed into %+q, want %+q", text, got, want)
+		}
+	})
+}
+
+func TestANormalisedTokenIsFoundHoweverItIsWritten(t *testing.T) {
+	for _, content := range []string{"e\u0301!", "\u00e9!"} {
+		for _, scheme := range []Scheme{Qwen2, SmolLM} {
+			d := tiny(scheme)
+			d.Added = []Added{{ID: 256, Content: content, Normalised: true}}
+			tok := must(t, d)
+			for _, text := range []string{"e\u0301!", "\u00e9!"} {
+				// tokenizers 0.23.3 normalises the content, and gives it back as it was described.
+				if found := slices.Equal(tok.Encode(text), []int32{256}); found != (scheme == Qwen2 || text == content) {
+					t.Errorf("%s: %+q found in %+q: %v", scheme, content, text, found)
+				}
+			}
+			if got, err := tok.Decode([]int32{256}); got != content || err != nil {
+				t.Errorf("%s: %+q comes back as %+q (%v)", scheme, content, got, err)
+			}
 		}
 	}
 }
