@@ -61,6 +61,24 @@ func TestConfigsOfOldAndNewFoldersAreRead(t *testing.T) {
 	}
 }
 
+// transformers 5.23 takes the base of rope_scaling before that of rope_parameters, and both before rope_theta.
+func TestTheBaseOfTheRotationsIsThatOfTransformers(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want float64
+	}{
+		{`"rope_theta": 3`, 3},
+		{`"rope_theta": 3, "rope_scaling": null, "rope_parameters": {"rope_theta": 4}`, 4},
+		{`"rope_theta": 3, "rope_scaling": {"rope_type": "default", "rope_theta": 5}`, 5},
+		{`"rope_scaling": {"rope_theta": 5}, "rope_parameters": {"rope_theta": 4}`, 5},
+	} {
+		got, err := parseConfig([]byte(`{"model_type": "llama", "vocab_size": 9, "hidden_size": 4, "intermediate_size": 4, "num_hidden_layers": 1, "num_attention_heads": 2, ` + c.text + `}`))
+		if err != nil || got.Theta != c.want {
+			t.Errorf("%s: %v (%v), want %v", c.text, got.Theta, err, c.want)
+		}
+	}
+}
+
 func TestAModelThatWouldBeComputedWronglyIsRefused(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{`"silu"`, `"gelu"`, `hidden_act is "gelu"; only silu`},

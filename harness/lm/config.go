@@ -124,8 +124,10 @@ func parseConfig(raw []byte) (Config, error) {
 	if c.HeadDim == 0 && c.Heads > 0 {
 		c.HeadDim = c.Hidden / c.Heads
 	}
-	if j.Rotation != nil && j.Rotation.Theta != 0 {
-		c.Theta = j.Rotation.Theta
+	for _, r := range []*rotation{j.Rotation, j.Scaling} { // the last one wins
+		if r != nil && r.Theta != 0 {
+			c.Theta = r.Theta
+		}
 	}
 	if name := cmp.Or(j.DType, j.TorchDType); name != "" {
 		var ok bool
