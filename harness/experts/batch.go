@@ -31,7 +31,7 @@ func (e Endpoint) Reply(r Request, status int, body []byte) (Completion, Attempt
 			t = reply.ended()
 		}
 	} else {
-		t = refusal(&http.Response{StatusCode: status, Status: strings.TrimSpace(fmt.Sprint(status, " ", http.StatusText(status)))}, body)
+		t = refusal(&http.Response{StatusCode: status, Status: strings.TrimSpace(fmt.Sprint(status, " ", http.StatusText(status)))}, body, "")
 	}
 	return e.replied(r, reply, t)
 }
@@ -39,7 +39,7 @@ func (e Endpoint) Reply(r Request, status int, body []byte) (Completion, Attempt
 // Unanswered reads what is said in the place of an answer: an error in any of the shapes that servers give to bodies of errors.
 // The error that it returns is a Failure.
 func (e Endpoint) Unanswered(r Request, said []byte) (Attempt, error) {
-	_, a, err := e.replied(r, &reply{}, erred(said))
+	_, a, err := e.replied(r, &reply{}, erred(said, ""))
 	return a, err
 }
 

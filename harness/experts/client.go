@@ -420,6 +420,7 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	id := h.name + strconv.FormatUint(h.asked.Add(1), 10)
 	response, kept, err := h.post(ctx, s, q.path, body, id)
 	r := newReply()
+	r.key = s.key
 	defer r.free()
 	var t *trouble
 	switch {
@@ -473,7 +474,7 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 func (h *HTTP) turnedDown(e *expert, s *server, response *http.Response, streamed bool) *trouble {
 	said, _ := io.ReadAll(io.LimitReader(response.Body, maxHead))
 	response.Body.Close()
-	t := refusal(response, said)
+	t := refusal(response, said, s.key)
 	if t.class == Refused && streamed && strings.Contains(strings.ToLower(string(said)), "stream") {
 		t.whole = true
 		if e.whole.Swap(true) {

@@ -196,6 +196,38 @@ func TestFailuresAreOneClearSentence(t *testing.T) {
 	}
 }
 
+// What servers say is cut before it is said again, also where a key stands that they repeat.
+func TestNoPartOfAKeyIsSaid(t *testing.T) {
+	const key = "sk-0123456789abcdef"
+	for name, body := range map[string]struct {
+		status int
+		text   string
+	}{
+		"a message":          {400, `{"error":{"message":"PAD ` + key + ` is no key"}}`},
+		"a page":             {400, "PAD Authorization: Bearer " + key},
+		"a page for people":  {200, "<html>PAD Authorization: Bearer " + key + "</html>"},
+		"an error in a page": {200, `{"error":{"message":"PAD ` + key + ` is no key"}}`},
+		"another address":    {307, ""},
+	} {
+		pad, log := 0, &bytes.Buffer{}
+		h, _ := scripted(t, HTTPOptions{Key: key, Tries: 2, Log: slog.New(slog.NewTextHandler(log, nil))}, func(w http.ResponseWriter, r *http.Request) {
+			text := strings.Replace(body.text, "PAD", strings.Repeat("p", pad), 1)
+			if name == "a page" { // cut where it is read
+				text = strings.Repeat(" ", maxHead-330) + text
+			}
+			w.Header().Set("Location", "http://b.example/"+strings.Repeat("p", pad)+key)
+			say(body.status, text)(w, r)
+		})
+		for ; pad < 330; pad++ {
+			log.Reset()
+			_, err := h.Complete(t.Context(), Request{Expert: "e", Prompt: "2+2"})
+			if said := err.Error() + log.String(); strings.Contains(said, key[:4]) {
+				t.Fatalf("%s, %d letters before the key: %s", name, pad, said)
+			}
+		}
+	}
+}
+
 // A service with a limit meets it every few seconds, for hours.
 func TestLimitsAreSpokenOfAtTheFirstAndTheTenth(t *testing.T) {
 	limit := func(w http.ResponseWriter, r *http.Request) {
@@ -414,7 +446,7 @@ func FuzzReply(f *testing.F) {
 		if u.In < 0 || u.Out < 0 || u.Out == 0 && len(r.text) > 0 || trouble == nil && r.finish == "" {
 			t.Errorf("accepted %+v of %+v", u, r)
 		}
-		if text := said(body); strings.ContainsAny(text, "\n\x1b") || len(text) > 320 {
+		if text := said(body, ""); strings.ContainsAny(text, "\n\x1b") || len(text) > 320 {
 			t.Errorf("an error body became %q", text)
 		}
 	})

@@ -163,7 +163,7 @@ func (h *HTTP) look(ctx context.Context, e *expert, s *server, most time.Duratio
 			if response, body, err = h.get(ctx, s, s.base+"/models"); err != nil {
 				t = lost(err)
 			} else if response.StatusCode != http.StatusOK {
-				if t = refusal(response, body); t.class == Model {
+				if t = refusal(response, body, s.key); t.class == Model {
 					switch taken := h.takes(ctx, e, s); {
 					case taken == nil:
 						return models{unlisted: true}, nil
@@ -224,7 +224,7 @@ func (h *HTTP) takes(ctx context.Context, e *expert, s *server) *trouble {
 	if err != nil {
 		return lost(err)
 	}
-	if t := refusal(response, body); response.StatusCode != http.StatusOK && t.class != Refused {
+	if t := refusal(response, body, s.key); response.StatusCode != http.StatusOK && t.class != Refused {
 		return t
 	}
 	return nil

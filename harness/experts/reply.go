@@ -26,6 +26,7 @@ const (
 
 // reply is as much of an answer as has come.
 type reply struct {
+	key       string // that no error repeats
 	id        []byte
 	text      []byte
 	reasoning []byte
@@ -86,7 +87,7 @@ func (r *reply) read(data []byte) bool {
 			}
 		case "error":
 			if raw := s.Raw(); len(raw) > 0 && string(raw) != "null" {
-				r.failed = erred(data)
+				r.failed = erred(data, r.key)
 			}
 		default:
 			s.Skip()

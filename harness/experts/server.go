@@ -305,7 +305,7 @@ func (h *HTTP) health(ctx context.Context, s *server) *trouble {
 		return lost(err)
 	}
 	if response.StatusCode >= 500 && response.StatusCode != http.StatusNotImplemented {
-		return refusal(response, body)
+		return refusal(response, body, s.key)
 	}
 	return nil
 }

@@ -101,8 +101,8 @@ func lost(err error) *trouble {
 }
 
 // refusal says what a status other than 200 means. The server's own clock dates what it asks to wait for.
-func refusal(response *http.Response, body []byte) *trouble {
-	t := &trouble{err: fmt.Errorf("answered %s%s", line(response.Status, ""), said(body)), after: retryafter.Wait(response.Header)}
+func refusal(response *http.Response, body []byte, key string) *trouble {
+	t := &trouble{err: fmt.Errorf("answered %s%s", line(response.Status, key), said(body, key)), after: retryafter.Wait(response.Header)}
 	t.class = classOf(response.StatusCode)
 	switch code := response.StatusCode; {
 	case code == http.StatusPaymentRequired, usedUp(body):
@@ -116,7 +116,7 @@ func refusal(response *http.Response, body []byte) *trouble {
 			t.down = true
 		}
 	case code == http.StatusMovedPermanently, code == http.StatusFound, code == http.StatusSeeOther, code == http.StatusTemporaryRedirect, code == http.StatusPermanentRedirect:
-		t.err = fmt.Errorf("%w to %q, which is not followed: if that is where the server is, write its address as url", t.err, line(response.Header.Get("Location"), ""))
+		t.err = fmt.Errorf("%w to %q, which is not followed: if that is where the server is, write its address as url", t.err, line(response.Header.Get("Location"), key))
 	}
 	return t
 }
@@ -140,8 +140,8 @@ func classOf(status int) Class {
 }
 
 // erred reads an error that came with status 200. Its code, where it is a status, says of which kind it is.
-func erred(body []byte) *trouble {
-	t := &trouble{class: Unavailable, err: fmt.Errorf("answered with an error%s", said(body))}
+func erred(body []byte, key string) *trouble {
+	t := &trouble{class: Unavailable, err: fmt.Errorf("answered with an error%s", said(body, key))}
 	word, _ := named(body)
 	code, _ := strconv.Atoi(word)
 	switch {
@@ -174,7 +174,7 @@ func named(body []byte) (code, kind string) {
 }
 
 // said returns the message of an error body, which servers write in at least five ways.
-func said(body []byte) string {
+func said(body []byte, key string) string {
 	var e struct {
 		Error   json.RawMessage `json:"error"`
 		Detail  json.RawMessage `json:"detail"`
@@ -193,16 +193,23 @@ func said(body []byte) string {
 			text = e.Message
 		}
 	}
-	if text = line(text, ""); text != "" {
+	if text = line(text, key); text != "" {
 		text = ": " + text
 	}
 	return text
 }
 
-// line makes one line of a text of somebody else's: without control characters, without a key, of at most 300 bytes.
+// line makes one line of a text of somebody else's: without control characters, without a key, of at most 300 bytes. A text that was cut
+// before may end within the key.
 func line(text, key string) string {
 	if key != "" {
 		text = strings.ReplaceAll(text, key, "[key]")
+		for n := len(key) - 1; n >= 4; n-- {
+			if rest, ok := strings.CutSuffix(text, key[:n]); ok {
+				text = rest + "[key]"
+				break
+			}
+		}
 	}
 	const most = 300
 	cut := len(text) > 4*most

@@ -45,7 +45,7 @@ func (v *vectors) read(body io.Reader, r *reply, bodies *wire.Bodies) *trouble {
 		return strange("the answer is not what an OpenAI-compatible server sends, or ends in the middle")
 	}
 	if len(said.Error) > 0 && string(said.Error) != "null" {
-		return erred(data)
+		return erred(data, r.key)
 	}
 	if len(said.Data) != v.want {
 		return strange("%d vectors for %d texts", len(said.Data), v.want)
