@@ -118,6 +118,12 @@ func (c *collector) add(r Row) error {
 		return wrong("which model answered is not said; name it with --model")
 	case !spec.Printable(r.Model):
 		return wrong("the name of the model, %q, holds a character that does not print; take it out, or name the model with --model", r.Model)
+	case !spec.Printable(r.Question):
+		named := ""
+		if c.log.columns {
+			named = ", or name another column with --key query_id=COLUMN"
+		}
+		return wrong("the id of the question, %q, holds a character that does not print; take it out%s", r.Question, named)
 	case strings.TrimSpace(r.Problem) == "" && c.o.Keys["problem"] != "":
 		return wrong("the question has no text where it is to be read from, %q; name where it is with --key problem=KEY, or give the questions with --problems", c.o.Keys["problem"])
 	case strings.TrimSpace(r.Problem) == "":

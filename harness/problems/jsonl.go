@@ -45,7 +45,7 @@ func (s JSONL) Names() []string {
 }
 
 // Load reads the first Size problems of a benchmark (all of them if Size is 0). The file must have the SHA-256 of its
-// spec; it is a fault if the file is missing or has fewer problems, and if a line is no JSON object, lacks an id, a
+// spec; it is a fault if the file is missing or has fewer problems, and if a line is no JSON object, lacks an id that prints, a
 // problem or an answer, or repeats an id.
 func (s JSONL) Load(ctx context.Context, benchmark string) ([]routing.Problem, error) {
 	b, ok := s.Benchmarks[benchmark]
@@ -130,6 +130,9 @@ func parse(line []byte, benchmark string, b spec.Benchmark) (routing.Problem, er
 		if strings.TrimSpace(field.value) == "" {
 			return routing.Problem{}, fmt.Errorf("%q is missing or empty; every problem needs id, problem and answer", field.name)
 		}
+	}
+	if !spec.Printable(r.ID) {
+		return routing.Problem{}, fmt.Errorf("id %q holds a character that does not print; take it out", r.ID)
 	}
 	p := routing.Problem{ID: r.ID, Benchmark: benchmark, Split: routing.Split(b.Split), Text: r.Problem,
 		Gold: []string{r.Answer}, Level: string(r.Level)}

@@ -94,6 +94,8 @@ func TestFaultyFilesAreRefusedWithTheLine(t *testing.T) {
 		{"no answer", "b.jsonl", good + "\n" + `{"id": "2", "problem": "p"}`, `b.jsonl:3: "answer" is missing or empty; every problem needs id, problem and answer`},
 		{"blank answer", "b.jsonl", `{"id": "2", "problem": "p", "answer": " "}`, `b.jsonl:1: "answer" is missing or empty`},
 		{"no id", "b.jsonl", `{"problem": "p", "answer": "2"}`, `b.jsonl:1: "id" is missing or empty`},
+		{"an id of orders", "b.jsonl", `{"id": "2\u001b[2J", "problem": "p", "answer": "2"}`, `b.jsonl:1: id "2\x1b[2J" holds a character that does not print; take it out`},
+		{"an id of two lines", "b.jsonl", `{"id": "2\r\n3", "problem": "p", "answer": "2"}`, `b.jsonl:1: id "2\r\n3" holds a character that does not print`},
 		{"no problem", "b.jsonl", `{"id": "2", "answer": "2"}`, `b.jsonl:1: "problem" is missing or empty`},
 		{"same id twice", "b.jsonl", good + good, `b.jsonl:2: id "b-1" is there twice; ids must be unique`},
 		{"same id with and without the name", "b.jsonl", good + `{"id": "b-1", "problem": "p", "answer": "2"}`, `b.jsonl:2: id "b-1" is there twice; ids must be unique`},

@@ -228,6 +228,12 @@ func (l lineFormat) query(line []byte) (q Query, chosen bool, err error) {
 		}
 	}
 	q.Benchmark = cmp.Or(q.Benchmark, Whole)
+	switch {
+	case !spec.Printable(q.ID):
+		return q, false, fmt.Errorf("query_id %q holds a character that does not print; take it out", q.ID)
+	case !spec.Printable(q.Benchmark):
+		return q, false, fmt.Errorf("benchmark %q holds a character that does not print; take it out", q.Benchmark)
+	}
 	if _, err := readKey(fields, "options", &q.Options); err != nil {
 		return q, false, err
 	}

@@ -177,6 +177,8 @@ func TestRecordingSaysWhereItIsWrong(t *testing.T) {
 		"a right missing answer":   {outcomes: `"output_tokens":21,"no_answer":0=>"output_tokens":21,"no_answer":1`, want: "o.jsonl:5: correct and no_answer are both 1"},
 		"text that is not JSON":    {queries: `{"query_id":"q2"=>{"query_id"q2"`, want: "q.jsonl:2: it is no JSON from byte 11 on"},
 		"two objects on a line":    {outcomes: `"output_tokens":31,"no_answer":0}=>"output_tokens":31,"no_answer":0} {}`, want: "o.jsonl:6: more than one JSON object"},
+		"an id of two lines":       {queries: `"query_id":"q2"=>"query_id":"q\r\n2"`, want: `query_id "q\r\n2" holds a character that does not print; take it out`},
+		"a benchmark of orders":    {queries: `"benchmark":"a"=>"benchmark":"a\u001b[2J"`, want: `benchmark "a\x1b[2J" holds a character that does not print; take it out`},
 		"an empty problem":         {queries: `"problem":"3+3?"=>"problem":""`, want: "q.jsonl:4: problem is missing or empty"},
 		"an unknown benchmark":     {spec: func(s *spec.Recorded) { s.Benchmarks = []string{"c"} }, want: "q.jsonl: no query of benchmarks c"},
 		"no checksum":              {spec: func(s *spec.Recorded) { s.Outcomes.SHA256 = "" }, want: `no sha256 is given for it, so nothing would notice a change of the data; write beside its path: sha256: `},
