@@ -52,18 +52,23 @@ func exitCode(ctx context.Context, err error, stderr io.Writer) int {
 		return exitInterrupted
 	case errors.As(err, &faults):
 		for _, f := range faults {
-			fmt.Fprintln(stderr, "entrorouter:", f)
+			complain(stderr, f)
 		}
 		return exitUsage
 	case errors.As(err, &usage), errors.Is(err, harness.ErrUsage):
-		fmt.Fprintln(stderr, "entrorouter:", err)
+		complain(stderr, err)
 		return exitUsage
 	case errors.Is(err, harness.ErrIncomplete):
-		fmt.Fprintln(stderr, "entrorouter:", err)
+		complain(stderr, err)
 		return exitIncomplete
 	}
-	fmt.Fprintln(stderr, "entrorouter:", err)
+	complain(stderr, err)
 	return exitFailed
+}
+
+// complain prints what is wrong as a line that commands no terminal: names and texts of others are in it.
+func complain(stderr io.Writer, what any) {
+	io.WriteString(stderr, harmless(fmt.Sprintln("entrorouter:", what)))
 }
 
 // readerGone says whether nobody reads standard output any more, as after '| head', who needs no telling.

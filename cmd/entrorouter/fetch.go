@@ -86,7 +86,7 @@ func fetchAction(c *cli.Context) error {
 			return c.Context.Err()
 		}
 		if err != nil && failed != nil {
-			fmt.Fprintln(c.App.ErrWriter, "entrorouter:", failed)
+			complain(c.App.ErrWriter, failed)
 		}
 		if err != nil {
 			failed = err

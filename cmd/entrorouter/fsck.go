@@ -54,7 +54,7 @@ func fsckCommand() *cli.Command {
 func writeFindings(w io.Writer, f *store.Inspection, repaired bool) (sound bool, err error) {
 	var errs []error
 	say := func(format string, args ...any) {
-		_, err := fmt.Fprintf(w, format+"\n", args...)
+		_, err := io.WriteString(w, harmless(fmt.Sprintf(format+"\n", args...)))
 		errs = append(errs, err)
 	}
 	faults := len(f.Damaged) + len(f.Rollouts.Faults)

@@ -37,9 +37,12 @@ func show(c *cli.Context, value any, text func(io.Writer)) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := io.WriteString(c.App.Writer, folded(strings.Map(page.Harmless, b.String()), terminal(c.App.Writer).Width))
+	_, err := io.WriteString(c.App.Writer, folded(harmless(b.String()), terminal(c.App.Writer).Width))
 	return err
 }
+
+// harmless is a text that commands no terminal.
+func harmless(text string) string { return strings.Map(page.Harmless, text) }
 
 // folded is a text whose lines have at most so many columns: what does not fit goes on below, further in. 0 columns: as many as there are.
 func folded(text string, columns int) string {

@@ -141,7 +141,7 @@ func verifyPair(c *cli.Context, golds, choices []string, policy verify.Policy) e
 	case c.Bool("json"):
 		err = jsonLines(c.App.Writer).Encode(v)
 	case c.Bool("explain"):
-		_, err = io.WriteString(c.App.Writer, v.Explain())
+		_, err = io.WriteString(c.App.Writer, harmless(v.Explain()))
 	case v.Reason == v.Outcome.String():
 		_, err = fmt.Fprintln(c.App.Writer, v.Outcome)
 	default:

@@ -253,8 +253,8 @@ func (g *grading) compare(c *chunk, v verify.Graded) {
 	if theirs == v.Outcome || g.quiet {
 		return
 	}
-	fmt.Fprintf(&c.graded, "%s: the other grader says %s\n", v.ID, theirs)
-	for line := range strings.Lines(v.Explain()) {
+	fmt.Fprintf(&c.graded, "%s: the other grader says %s\n", harmless(v.ID), theirs)
+	for line := range strings.Lines(harmless(v.Explain())) {
 		c.graded.WriteString("  " + line)
 	}
 	c.graded.WriteByte('\n')
@@ -274,7 +274,7 @@ func (g *grading) take(c *chunk, w io.Writer) error {
 	}
 	for _, fault := range c.faults {
 		if g.named++; g.named <= maxFaults {
-			fmt.Fprintln(g.stderr, "entrorouter:", fault)
+			complain(g.stderr, fault)
 		}
 	}
 	_, err := w.Write(c.graded.Bytes())
