@@ -183,7 +183,7 @@ func jsonRows(files []File, o Options, add func(Row) error) ([]string, error) {
 func jsonLines(f File, data []byte, o Options, found map[string]bool, add func(Row) error) error {
 	first, named := "", false // where the first line is, and whether it says which model answered
 	return eachLine(f.Name, data, func(at string, line []byte) error {
-		if !gjson.ValidBytes(line) || line[0] != '{' {
+		if !json.Valid(line) || line[0] != '{' {
 			if valueNaN.Match(line) {
 				return errors.New("not a JSON object, which has no NaN: write null")
 			}

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"hash/fnv"
 	"io"
 	"net/http"
@@ -134,7 +135,7 @@ func (h *Handler) ask(r *http.Request, q asked, edits map[string]string) *answer
 		edit(path, edits[path])
 	}
 	of := gjson.GetManyBytes(body, "stream", "stream_options.include_usage", "stream_options.continuous_usage_stats")
-	if of[0].Bool() && gjson.ValidBytes(body) { // else the server refuses it
+	if of[0].Bool() && json.Valid(body) { // else the server refuses it
 		edit("stream_options", `{"include_usage":true,"continuous_usage_stats":true}`)
 	}
 	inner := r.Clone(r.Context())
