@@ -105,7 +105,12 @@ func NewChat(template string, special map[string]string) (*Chat, error) {
 }
 
 // Render writes messages in the chat format. With addGenerationPrompt it ends where the answer of the model begins.
-func (c *Chat) Render(messages []Message, addGenerationPrompt bool) (string, error) {
+func (c *Chat) Render(messages []Message, addGenerationPrompt bool) (text string, err error) {
+	defer func() {
+		if what := recover(); what != nil { // the library answers some faults of a template so
+			err = fmt.Errorf("chat_template: it cannot be carried out: %v", what)
+		}
+	}()
 	all := make(list[map[string]any], len(messages))
 	for i, m := range messages {
 		all[i] = map[string]any{"role": m.Role, "content": m.Content}

@@ -129,3 +129,14 @@ func TestAFolderSaysItsChatFormat(t *testing.T) {
 		}
 	}
 }
+
+// The library that carries templates out divides by zero as Go does.
+func TestATemplateThatTheLibraryBreaksOnIsAnError(t *testing.T) {
+	c, err := NewChat("{{ 1 % 0 }}", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Render([]Message{{"user", "2+2"}}, true); err == nil || !strings.Contains(err.Error(), "chat_template: it cannot be carried out: runtime error: integer divide by zero") {
+		t.Errorf("error is %v", err)
+	}
+}
