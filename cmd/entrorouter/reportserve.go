@@ -85,27 +85,39 @@ type servedReport struct {
 
 // report is the page of the measurements as they are now.
 func (s *servedReport) report(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if of := s.measurements(); s.text == nil || of != s.of {
-		p, err := reportOf(s.c)
-		var text bytes.Buffer
-		if err == nil {
-			p.Served = true
-			err = p.Write(&text)
-		}
-		if err != nil {
-			s.send(w, http.StatusServiceUnavailable, func(w io.Writer) error {
-				return page.WriteStatus(w, fmt.Sprintf("There is no report yet: %v\n\n%s", err, s.howFar(r.Context())), statusEvery)
-			})
-			return
-		}
-		s.of, s.text = of, text.Bytes()
+	text, err := s.now()
+	if err != nil {
+		s.send(w, http.StatusServiceUnavailable, func(w io.Writer) error {
+			return page.WriteStatus(w, fmt.Sprintf("There is no report yet: %v\n\n%s", err, s.howFar(r.Context())), statusEvery)
+		})
+		return
 	}
 	s.send(w, http.StatusOK, func(w io.Writer) error {
-		_, err := w.Write(s.text)
+		_, err := w.Write(text)
 		return err
 	})
+}
+
+// now is the text of the page, which is made anew if the measurements are others. Several who ask wait for it, and not for one
+// another's connections.
+func (s *servedReport) now() ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := s.measurements()
+	if s.text != nil && of == s.of {
+		return s.text, nil
+	}
+	p, err := reportOf(s.c)
+	if err != nil {
+		return nil, err
+	}
+	p.Served = true
+	var text bytes.Buffer
+	if err := p.Write(&text); err != nil {
+		return nil, err
+	}
+	s.of, s.text = of, text.Bytes()
+	return s.text, nil
 }
 
 // measurements says which measurements there are: other ones are said otherwise.
