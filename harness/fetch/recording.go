@@ -229,6 +229,9 @@ func followed(all ...iter.Seq2[publisher.File, error]) iter.Seq2[publisher.File,
 	}
 }
 
+// mostUnpacked is the most bytes that a file of an archive may have.
+const mostUnpacked = 1 << 30
+
 // unpacked are the files of a repository's compressed archive whose paths its origin has, each to be read before the next one is asked for. Their paths are those
 // in the repository, which the archive has as a folder.
 func unpacked(ctx context.Context, o spec.Origin, archive string) iter.Seq2[publisher.File, error] {
@@ -259,7 +262,13 @@ func unpacked(ctx context.Context, o spec.Origin, archive string) iter.Seq2[publ
 			}
 			_, name, _ := strings.Cut(h.Name, "/")
 			wanted := h.Typeflag == tar.TypeReg && (o.Paths == nil || slices.ContainsFunc(o.Paths, func(p string) bool { ok, _ := path.Match(p, name); return ok }))
-			if wanted && !yield(publisher.File{Path: name, Read: func() ([]byte, error) { return io.ReadAll(t) }}, nil) {
+			read := func() ([]byte, error) {
+				if h.Size > mostUnpacked {
+					return nil, fmt.Errorf("%s: has %d MB unpacked, more than the %d that are read", name, h.Size>>20, mostUnpacked>>20)
+				}
+				return io.ReadAll(t)
+			}
+			if wanted && !yield(publisher.File{Path: name, Read: read}, nil) {
 				return
 			}
 		}

@@ -229,3 +229,25 @@ func TestRecordedSetsAreListed(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+// A small archive may hold more than fits in memory.
+func TestAFileOfAnArchiveHasAnEnd(t *testing.T) {
+	at := filepath.Join(t.TempDir(), "a.tar.gz")
+	f, err := os.Create(at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := gzip.NewWriter(f)
+	if err := errors.Join(tar.NewWriter(z).WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "at/big.json", Mode: 0o644, Size: 8 << 30}), z.Close(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for file, err := range unpacked(t.Context(), spec.Origin{}, at) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = file.Read()
+		refused(t, err, "big.json: has 8192 MB unpacked, more than the 1024 that are read")
+		return
+	}
+	t.Error("the file is left out")
+}
