@@ -11,15 +11,15 @@ import (
 // While what is in flight would spend the rest, at the mean of what ended, the next request waits; one that is dropped while it waits is none.
 func TestARequestWaitsForWhatMaySpendTheRest(t *testing.T) {
 	for name, c := range map[string]struct {
-		budget Budget
+		budget *Budget
 		end    func(b *Budget, percent int64) // a request ends that was billed so much of the budget
 		spent  string
 	}{
-		"dollars": {Budget{USD: 1}, func(b *Budget, percent int64) { b.End(Usage{In: 7, Out: 9}, float64(percent)/100) }, "1 of 1 dollars"},
-		"tokens":  {Budget{Tokens: 100}, func(b *Budget, percent int64) { b.End(Usage{In: 10, Out: percent - 10}, 3) }, "100 of 100 tokens"},
+		"dollars": {&Budget{USD: 1}, func(b *Budget, percent int64) { b.End(Usage{In: 7, Out: 9}, float64(percent)/100) }, "1 of 1 dollars"},
+		"tokens":  {&Budget{Tokens: 100}, func(b *Budget, percent int64) { b.End(Usage{In: 10, Out: percent - 10}, 3) }, "100 of 100 tokens"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			b := &c.budget
+			b := c.budget
 			begin := func(ctx context.Context) <-chan error {
 				c := make(chan error, 1)
 				go func() { c <- b.Begin(ctx) }()

@@ -652,7 +652,7 @@ func TestARunRefusesAModelThatIsNoneForThePolicy(t *testing.T) {
 	const without = "testdata/qwen3" // it has no tokenizer
 	for want, p := range map[string]spec.Policy{
 		"policy.max_tokens is 65; the model was made for texts of up to 64 tokens":           of(without, func(p *spec.Policy) { p.MaxTokens = 65 }),
-		"policy.max_tokens and writes come to 90 tokens; the model was made for texts of up": of(without, func(p *spec.Policy) { p.Rationale = cot; p.Writes = &spec.Writes{Tokens: 30} }),
+		"policy.max_tokens and writes come to 90 tokens; the model was made for texts of up": of(without, func(p *spec.Policy) { p.Rationale = "cot"; p.Writes = &spec.Writes{Tokens: 30} }),
 		"policy.tune.last is 9; the model has":                                               of(without, func(p *spec.Policy) { p.Tune = &spec.Tune{Last: 9} }),
 		"has no tokenizer.json":                                                              of(without, nil),
 	} {
