@@ -88,7 +88,10 @@ func HeldOut(n, share int, question func(row int) int) int {
 	for held > 0 && held < n && question(held) == question(held-1) {
 		held++
 	}
-	return held % max(n, 1)
+	if held == n {
+		return 0
+	}
+	return held
 }
 
 // rows returns the number of rows.
