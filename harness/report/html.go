@@ -312,6 +312,9 @@ var drawn = map[string][]string{
 // upright is what drawings do to every text, as they have their lower left corner at the origin.
 const upright = "scale(1, -1)"
 
+// turned is what they do to a text that runs upwards.
+const turned = "rotate(90)"
+
 // What fits a column of print is drawn wider on a page, without larger type, and enlarged more than what is wide anyway: at most so
 // many pixels per point.
 const (
@@ -585,6 +588,8 @@ func (h *HTML) drawing(svg io.Reader, spots []spot, enlarged float64) (template.
 			for _, a := range x.Attr {
 				switch {
 				case name == "text" && a.Name.Local == "transform" && a.Value == upright: // Styles has it
+				case name == "g" && a.Name.Local == "transform" && a.Value == turned: // of the name of every vertical axis
+					fmt.Fprintf(&b, ` class=%s`, h.class("transform:rotate(90deg)"))
 				case a.Name.Local == "textLength" && narrow(a.Value):
 				case a.Name.Local == "viewBox" && name == "svg":
 					fmt.Fprintf(&b, ` width=%.0f viewBox="%s"`, enlarged*breadth(a.Value), template.HTMLEscapeString(a.Value))
