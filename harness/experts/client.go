@@ -77,6 +77,7 @@ func NewHTTP(endpoints []Endpoint, o HTTPOptions) (*HTTP, error) {
 			if err := CheckURL(base); err != nil {
 				return nil, fmt.Errorf("expert %s: %w", e.ID, err)
 			}
+			key := key
 			if e.KeyEnv == "" && o.Key != "" && e.Handler == nil {
 				at := hostOf(base)
 				if o.KeyHost != "" && at != o.KeyHost {

@@ -366,6 +366,31 @@ func TestNothingIsSentElsewhere(t *testing.T) {
 	if sent["a.example"] != "Bearer secret" || sent["b.example"] != "" {
 		t.Errorf("keys %v", sent)
 	}
+	replicated := []experts.Endpoint{{Expert: routing.Expert{ID: "b", Model: "m"}, URL: "http://b.example/v1", Replicas: []string{"http://a.example/v1"}}}
+	var both sync.WaitGroup // a replica is asked while the first server is
+	both.Add(2)
+	keys := make(chan [2]string, 2)
+	h, err = experts.NewHTTP(replicated, experts.HTTPOptions{Key: "secret", KeyHost: "a.example", Log: silent, Transport: carrier(func(r *http.Request) (*http.Response, error) {
+		keys <- [2]string{r.URL.Host, r.Header.Get("Authorization")}
+		both.Done()
+		both.Wait()
+		return respond(400, ""), nil
+	})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	for range 2 {
+		go h.Complete(t.Context(), experts.Request{Expert: "b"})
+	}
+	clear(sent)
+	for range 2 {
+		x := <-keys
+		sent[x[0]] = x[1]
+	}
+	if key, asked := sent["b.example"]; !asked || key != "" || sent["a.example"] != "Bearer secret" {
+		t.Errorf("keys of replicas %v", sent)
+	}
 	endpoints[1].KeyEnv = "NO_SUCH_KEY"
 	if _, err := experts.NewHTTP(endpoints, experts.HTTPOptions{Log: silent}); err == nil || !strings.Contains(err.Error(), "environment variable NO_SUCH_KEY") {
 		t.Errorf("a key that is not set: %v", err)
