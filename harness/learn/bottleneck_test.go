@@ -77,6 +77,11 @@ func TestPassRatesAreFittedToScoresOfOtherRows(t *testing.T) {
 	if right <= wrong {
 		t.Errorf("the score does not overfit (a solved row at %v, an unsolved one at %v): the test shows nothing", right, wrong)
 	}
+	for m, p := range b.Rates {
+		if math.Abs(p.Weight[0]) > 1 {
+			t.Errorf("expert %d depends on an empty score with weight %v", m, p.Weight[0])
+		}
+	}
 }
 
 func TestRowsOfOneQuestionAreOneToFit(t *testing.T) {

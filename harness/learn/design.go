@@ -64,7 +64,7 @@ func NewDesign(rows []policy.Row, width int) Design {
 	return d
 }
 
-// Asking returns the design whose row i is of question questions[i], from 0 in the order of rows. Rows of one question are held out together.
+// Asking returns the design whose row i is of question questions[i], [rows], numbered from 0 in the order of rows. Rows of one question are held out together.
 func (d Design) Asking(questions []int) Design {
 	d.questions = questions
 	return d
@@ -78,10 +78,10 @@ func (d Design) question(i int) int {
 	return d.questions[i]
 }
 
-// AFifth is the share that choices hold out.
+// AFifth is how many rows there are to each that a choice of a setting holds out.
 const AFifth = 5
 
-// HeldOut returns how many of n rows are held out where a setting is chosen by what the others say of them: of share rows the first, and
+// HeldOut returns how many of n rows are held out where a setting is chosen by what the others say of them: the first, one in share, and
 // those behind these that are of the same question as the last. It is 0 if that leaves none to learn from.
 func HeldOut(n, share int, question func(row int) int) int {
 	held := n / share

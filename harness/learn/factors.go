@@ -172,7 +172,7 @@ func (f *Factors) back(a, b int, slope, grad []float64) {
 	}
 }
 
-// aTwentieth is the share of the preferences that choose the epoch.
+// aTwentieth is how many preferences there are to each that chooses the epoch.
 const aTwentieth = 20
 
 // FitFactors trains factors of dims numbers on preferences among experts, on rows of the width given, whose last feature is 1 and
