@@ -70,6 +70,10 @@ func chatServer(t *testing.T, m *policy.Model, spoil func(answer map[string]any,
 			json.NewEncoder(w).Encode(map[string]any{"data": []map[string]any{{"id": "router"}}})
 			return
 		}
+		if q.URL.Path != "/v1/chat/completions" {
+			http.NotFound(w, q)
+			return
+		}
 		var asked struct {
 			Model       string
 			Messages    []struct{ Role, Content string }
@@ -96,6 +100,65 @@ func chatServer(t *testing.T, m *policy.Model, spoil func(answer map[string]any,
 		spoil(answer, top)
 		answer["message"], answer["finish_reason"] = map[string]string{"content": "Well"}, "length"
 		json.NewEncoder(w).Encode(map[string]any{"choices": []any{answer}, "usage": map[string]int{"prompt_tokens": 200, "completion_tokens": 1, "total_tokens": 201}})
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// namingServer is such a server that can be asked for any token, as vLLM: it says which tokens a chat and a letter are, and how likely the last token of a text is.
+func namingServer(t *testing.T, m *policy.Model, chat *httptest.Server) *httptest.Server {
+	t.Helper()
+	p := m.Policy().(*lm.Policy)
+	_, letters, err := lm.Prompt(poolOf(m))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		var asked struct {
+			Model     string
+			Messages  []struct{ Role, Content string }
+			Prompt    json.RawMessage
+			Begin     bool  `json:"add_generation_prompt"`
+			Special   *bool `json:"add_special_tokens"`
+			MaxTokens *int  `json:"max_tokens"`
+			LogProbs  *int  `json:"logprobs"`
+			Echo      bool
+		}
+		switch q.URL.Path {
+		case "/tokenize", "/v1/completions":
+			if err := json.NewDecoder(q.Body).Decode(&asked); err != nil || asked.Model != "router" {
+				t.Errorf("asked %+v (%v)", asked, err)
+			}
+		default:
+			chat.Config.Handler.ServeHTTP(w, q)
+			return
+		}
+		switch letter, prompts := "", [][]int32(nil); {
+		case len(asked.Messages) == 2 && asked.Begin:
+			rows, err := p.Encode(q.Context(), []string{asked.Messages[1].Content})
+			if err != nil {
+				t.Error(err)
+			}
+			json.NewEncoder(w).Encode(map[string]any{"tokens": rows[0].IDs})
+		case json.Unmarshal(asked.Prompt, &letter) == nil && asked.Special != nil && !*asked.Special:
+			json.NewEncoder(w).Encode(map[string]any{"tokens": []int32{p.Labels()[slices.Index(letters, letter)]}})
+		case json.Unmarshal(asked.Prompt, &prompts) == nil && asked.Echo && asked.LogProbs != nil && asked.MaxTokens != nil && *asked.MaxTokens == 0:
+			var choices []any
+			for i, prompt := range prompts {
+				last := len(prompt) - 1
+				probs, err := m.ProbsOf(q.Context(), []policy.Row{{IDs: prompt[:last]}})
+				if err != nil {
+					t.Error(err)
+				}
+				choices = append(choices, map[string]any{"index": i, "logprobs": map[string]any{
+					"tokens": []string{"token_id:0", fmt.Sprintf("token_id:%d", prompt[last])}, "token_logprobs": []any{nil, math.Log(probs[0][slices.Index(p.Labels(), prompt[last])] * .75)},
+				}})
+			}
+			slices.Reverse(choices)
+			json.NewEncoder(w).Encode(map[string]any{"choices": choices})
+		default:
+			t.Errorf("%s asked %+v", q.URL, asked)
+		}
 	}))
 	t.Cleanup(s.Close)
 	return s
@@ -135,7 +198,17 @@ func TestAnExportedRowDecidesTheSameHereAndBehindAServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		without := chatServer(t, m, func(_ map[string]any, top []map[string]any) { top[2]["token"] = " B" }) // whose likeliest tokens lack a letter
+		named, err := protocol.RouteOnServer(t.Context(), r, Options{Out: out}, "entrorouter", protocol.Server{URL: namingServer(t, m, without).URL + "/v1"}, exportQueries)
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i, line := range routed {
+			for id, p := range line.Prob {
+				if math.Abs(p-named[i].Prob[id]) > 1e-5 || line.Expert != named[i].Expert {
+					t.Errorf("%s: %+v here, %+v behind a server that was asked for letters", name, line, named[i])
+				}
+			}
 			if line.Expert != asked[i].Expert || line.USD != asked[i].USD || line.Tokens != int64(len(rows[i].IDs)+1) || asked[i].Tokens != 201 || !(line.MS > 0) || !(asked[i].MS > 0) {
 				t.Errorf("%s: %+v here, %+v behind a server", name, line, asked[i])
 			}
@@ -269,7 +342,12 @@ func TestWhatAServerDoesNotSayIsAnError(t *testing.T) {
 		return err
 	}
 	for want, spoil := range map[string]func(map[string]any, []map[string]any){
-		"sent no log-probabilities of its first token":                    func(answer map[string]any, _ []map[string]any) { delete(answer, "logprobs") },
+		"sent no log-probabilities of its first token": func(answer map[string]any, _ []map[string]any) { delete(answer, "logprobs") },
+		"the letters have no probability beside other first tokens": func(_ map[string]any, top []map[string]any) {
+			for _, x := range top[1:] {
+				x["logprob"] = nil
+			}
+		},
 		"B is not among the 4 likeliest first tokens":                     func(_ map[string]any, top []map[string]any) { top[2]["token"] = " B" },
 		"A, C are not among the 4 likeliest first tokens that the server": func(_ map[string]any, top []map[string]any) { top[1]["token"], top[3]["token"] = "a", "c" },
 	} {

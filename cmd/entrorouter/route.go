@@ -19,6 +19,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/lines"
 	"github.com/entrorouter/entrorouter/harness/methods"
 	"github.com/entrorouter/entrorouter/harness/protocol"
+	"github.com/entrorouter/entrorouter/harness/report"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
 
@@ -105,7 +106,7 @@ func routeCommand() *cli.Command {
 				tokens += line.Tokens
 			}
 			if tokens > 0 {
-				fmt.Fprintf(c.App.ErrWriter, "entrorouter: %s, %.1f tokens and %.3g ms each\n", counted(len(routed), "1 decision", "%d decisions"), float64(tokens)/float64(len(routed)), routed[0].MS)
+				fmt.Fprintf(c.App.ErrWriter, "entrorouter: %s, %.1f tokens and %s ms each\n", counted(len(routed), "1 decision", "%d decisions"), float64(tokens)/float64(len(routed)), report.Significant(routed[0].MS))
 			}
 			w := bufio.NewWriter(c.App.Writer)
 			enc := json.NewEncoder(w)

@@ -5,7 +5,7 @@
 // tokens from tokens, and takes the folder away again. The log-probabilities that training starts from are computed here; those that
 // the server names come back beside the tokens, so that how far the two are apart can be seen.
 //
-// A server that has an exported model needs no adapters: Likeliest and Next are how it routes.
+// A server that has an exported model needs no adapters: Likeliest, Next and After are how it routes.
 package generate
 
 import (
@@ -36,7 +36,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/seed"
 )
 
-// Server is a vLLM that has the model which training started from. It is used by one goroutine at a time.
+// Server is a vLLM that has the model which training started from, or an exported one. Write and Look are for one goroutine at a time.
 type Server struct {
 	URL    string        // base URL, ending in /v1
 	Key    string        // bearer token; empty: none
@@ -200,14 +200,16 @@ func (s *Server) has(ctx context.Context, name string) error {
 
 // completion is what vLLM answers to a request for one text.
 type completion struct {
-	Choices []struct {
-		Finish   string `json:"finish_reason"`
-		LogProbs struct {
-			Tokens        []string             `json:"tokens"`
-			TokenLogProbs []*float64           `json:"token_logprobs"`
-			TopLogProbs   []map[string]float64 `json:"top_logprobs"`
-		} `json:"logprobs"`
-	} `json:"choices"`
+	Choices []choice `json:"choices"`
+}
+
+type choice struct {
+	Index    int `json:"index"`
+	LogProbs struct {
+		Tokens        []string             `json:"tokens"`
+		TokenLogProbs []*float64           `json:"token_logprobs"`
+		TopLogProbs   []map[string]float64 `json:"top_logprobs"`
+	} `json:"logprobs"`
 }
 
 // text asks for one text behind a row.
@@ -285,6 +287,71 @@ func (s *Server) Next(ctx context.Context, name string, row policy.Row, n int) (
 		next[id] = p
 	}
 	return next, nil
+}
+
+// After returns the log-probability of each token as the one behind a row and what was written behind it, however unlikely it is: the
+// server reads as many texts, each with one of the tokens as its last.
+func (s *Server) After(ctx context.Context, name string, row policy.Row, tokens []int32) ([]float64, error) {
+	prompts := make([][]int32, len(tokens))
+	for i, token := range tokens {
+		prompts[i] = slices.Concat(row.IDs, row.Written, []int32{token})
+	}
+	var c completion
+	if err := s.post(ctx, "completions", map[string]any{
+		"model": name, "prompt": prompts, "n": 1, "max_tokens": 0, "temperature": 0, "echo": true, "logprobs": 0, "return_tokens_as_token_ids": true,
+	}, &c); err != nil {
+		return nil, err
+	}
+	said := make([]float64, len(tokens))
+	for i, token := range tokens {
+		at := slices.IndexFunc(c.Choices, func(x choice) bool { return x.Index == i })
+		if at < 0 {
+			return nil, fmt.Errorf("generate: %s read %d of %d texts", s.URL, len(c.Choices), len(tokens))
+		}
+		p := c.Choices[at].LogProbs
+		last := len(p.Tokens) - 1
+		if last < 0 || len(p.TokenLogProbs) != len(p.Tokens) || p.TokenLogProbs[last] == nil {
+			return nil, fmt.Errorf("generate: %s read a text and named no log-probabilities; it must obey echo and logprobs", s.URL)
+		}
+		if id, err := tokenID(p.Tokens[last]); err != nil || id != token {
+			return nil, fmt.Errorf("generate: %s ended a text with %q where token %d was its last; it must obey return_tokens_as_token_ids and a max_tokens of 0", s.URL, p.Tokens[last], token)
+		}
+		said[i] = *p.TokenLogProbs[last]
+	}
+	return said, nil
+}
+
+// Message is one of a chat.
+type Message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+// Chat returns the tokens that a model which the server knows by name reads of a chat, up to where its answer begins.
+func (s *Server) Chat(ctx context.Context, name string, messages []Message) (policy.Row, error) {
+	return s.tokens(ctx, map[string]any{"model": name, "messages": messages, "add_generation_prompt": true})
+}
+
+// Token returns the token that a text is; it is an error if it is several.
+func (s *Server) Token(ctx context.Context, name, text string) (int32, error) {
+	row, err := s.tokens(ctx, map[string]any{"model": name, "prompt": text, "add_special_tokens": false})
+	if err == nil && len(row.IDs) != 1 {
+		err = fmt.Errorf("generate: %s reads %q as %d tokens, not as one", s.URL, text, len(row.IDs))
+	}
+	if err != nil {
+		return 0, err
+	}
+	return row.IDs[0], nil
+}
+
+func (s *Server) tokens(ctx context.Context, body map[string]any) (row policy.Row, err error) {
+	var read struct {
+		Tokens []int32 `json:"tokens"`
+	}
+	if err = s.post(ctx, "../tokenize", body, &read); err == nil && len(read.Tokens) == 0 {
+		err = fmt.Errorf("generate: %s/../tokenize named no tokens; it must be that of vLLM", s.URL)
+	}
+	return policy.Row{IDs: read.Tokens}, err
 }
 
 func (s *Server) post(ctx context.Context, path string, body, answer any) error {

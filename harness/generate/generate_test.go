@@ -406,6 +406,46 @@ func TestTheNextTokensAreThoseThatAServerNames(t *testing.T) {
 	}
 }
 
+// Tokens that a server can be asked for have their log-probabilities by token, in whatever order it reads the texts.
+func TestALetterIsAskedForWhereItIsUnlikely(t *testing.T) {
+	w := newWorld(t)
+	row := policy.Row{IDs: []int32{5}, Written: []int32{7}}
+	for text, want := range map[string]string{
+		`{"choices":[{"index":1,"logprobs":{"tokens":["token_id:5","token_id:7","token_id:66"],"token_logprobs":[null,-1,-9999]}},{"index":0,"logprobs":{"tokens":["token_id:5","token_id:7","token_id:65"],"token_logprobs":[null,-1,-2.5]}}]}`: "[-2.5 -9999] <nil>",
+		`{"choices":[{"index":0,"logprobs":{"tokens":["token_id:65"],"token_logprobs":[-2.5]}}]}`:                             "read 1 of 2 texts",
+		`{"choices":[{"index":0,"logprobs":{"tokens":["A"],"token_logprobs":[-2.5]}},{"index":1}]}`:                           `ended a text with "A" where token 65 was its last; it must obey return_tokens_as_token_ids and a max_tokens of 0`,
+		`{"choices":[{"index":0,"logprobs":{"tokens":["token_id:65","token_id:9"],"token_logprobs":[-2.5,-1]}},{"index":1}]}`: `ended a text with "token_id:9" where token 65 was its last`,
+		`{"choices":[{"index":0,"text":"A"},{"index":1,"text":"B"}]}`:                                                         "named no log-probabilities; it must obey echo and logprobs",
+		`{"choices":[{"index":0,"logprobs":{"tokens":["token_id:65"],"token_logprobs":[null]}},{"index":1}]}`:                 "named no log-probabilities",
+		`{"choices":[{"index":0,"logprobs":{"tokens":["token_id:4","token_id:65"],"token_logprobs":[-1]}},{"index":1}]}`:      "named no log-probabilities",
+	} {
+		w.before = func(_ string, body map[string]any, out http.ResponseWriter) bool {
+			if got := fmt.Sprintln(body["prompt"], body["max_tokens"], body["echo"], body["logprobs"], body["model"]); got != "[[5 7 65] [5 7 66]] 0 true 0 router\n" {
+				t.Errorf("asked %s", got)
+			}
+			io.WriteString(out, text)
+			return true
+		}
+		said, err := w.serve().After(t.Context(), "router", row, []int32{65, 66})
+		if got := fmt.Sprint(said, err); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s in it", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{`{"tokens":[65]}`: "65 <nil>", `{"tokens":[1,65]}`: `reads "A" as 2 tokens, not as one`, `{"content":"A"}`: "named no tokens; it must be that of vLLM", `{"tokens":[]}`: "named no tokens"} {
+		w.before = func(path string, body map[string]any, out http.ResponseWriter) bool {
+			if path != "tokenize" || body["prompt"] != "A" || body["add_special_tokens"] != false || body["model"] != "router" {
+				t.Errorf("asked %s %v", path, body)
+			}
+			io.WriteString(out, text)
+			return true
+		}
+		id, err := w.serve().Token(t.Context(), "router", "A")
+		if got := fmt.Sprintln(id, err); !strings.Contains(got, want) {
+			t.Errorf("%s: %s, want %s in it", text, got, want)
+		}
+	}
+}
+
 func TestWhatAServerDoesWrongIsSaid(t *testing.T) {
 	w := newWorld(t)
 	fails := 0

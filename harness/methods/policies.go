@@ -108,7 +108,7 @@ func (s Setup) carriesOut(p *policyRow, reads *spec.Features) (err error) {
 		return err
 	}
 	w := &p.With
-	w.Name, w.Decoding, w.Backend, w.Memory, w.Models, w.Writer = s.Method.Name, s.Spec.Evaluate.Decoding, s.Backend, s.Stages, s.Models, s.Spec.Writer
+	w.Name, w.Decoding, w.Backend, w.Memory, w.Models, w.Writer, w.Handover = s.Method.Name, s.Spec.Evaluate.Decoding, s.Backend, s.Stages, s.Models, s.Spec.Writer, s.Out
 	if x := s.Spec.Teacher; x != nil {
 		asked := routing.Expert{ID: x.Model, Model: x.Model, Revision: x.Revision, MaxTokens: x.MaxTokens, Price: s.Prices[x.Model]}
 		w.Teacher = &stages.Teacher{Teacher: *x, Endpoint: experts.Endpoint{Expert: asked, URL: x.URL, KeyEnv: x.KeyEnv}, Seed: seed.Seed(s.Spec.Seed)}

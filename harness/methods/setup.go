@@ -39,6 +39,7 @@ type Setup struct {
 
 	Prices map[string]cost.Price // the experiment's price list, by model; nil: not known yet
 	Data   string                // folder of data files; empty: none was named
+	Out    string                // folder of the store; empty: none, as when a spec is only checked
 }
 
 // builder builds the method that a spec names.

@@ -25,9 +25,9 @@ type Taught interface {
 
 // Written is a method whose policy may be written for by a server.
 type Written interface {
-	// LookAtWriter finds out whether that server can write for the policy of a pool, and puts adapters into folder where the spec names none.
-	// It returns the server's address and version; none if no server writes.
-	LookAtWriter(ctx context.Context, pool []routing.Expert, folder string) (url, version string, err error)
+	// LookAtWriter finds out whether that server can write for the policy of a pool. It returns the server's address and version; none if
+	// no server writes.
+	LookAtWriter(ctx context.Context, pool []routing.Expert) (url, version string, err error)
 }
 
 // TeacherOf returns whom a method learns from; ok is false for nobody.

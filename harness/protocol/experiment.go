@@ -49,7 +49,7 @@ type fitting struct {
 // newMethod is what a row is fitted with under either protocol.
 func (f *fitting) newMethod(row spec.Method, servers methods.Servers, ids features.IDs, embed methods.Embed) (routing.Method, error) {
 	return methods.New(methods.Setup{
-		Method: row, Spec: &f.Spec.Experiment, Pool: f.pool.Experts, Prices: f.Spec.Prices.Models, Data: f.Options.Data,
+		Method: row, Spec: &f.Spec.Experiment, Pool: f.pool.Experts, Prices: f.Spec.Prices.Models, Data: f.Options.Data, Out: f.Options.Out,
 		Backend: f.backend, Texts: f.remembers.Texts, Stages: f.remembers.Stages, Fits: f.remembers.Fits, Models: f.models, Servers: servers, IDs: ids, Embed: embed,
 	})
 }

@@ -235,7 +235,7 @@ func (e *experiment) lookAtWriters(ctx context.Context) error {
 			if _, err := e.Store.Get(f.Recipe); err == nil {
 				continue
 			}
-			url, version, err := written.LookAtWriter(ctx, e.pool.Experts, e.Options.Out)
+			url, version, err := written.LookAtWriter(ctx, e.pool.Experts)
 			if err != nil {
 				return fmt.Errorf("row %s: its writer: %w", f.row.RowID(), err)
 			}

@@ -49,12 +49,7 @@ func (t *Training) Load(_ context.Context, experts []routing.Expert, from string
 	if err != nil {
 		return nil, fmt.Errorf("method %s: %w", t.With.Name, err)
 	}
-	writes, err := t.writer(work)
-	if err != nil {
-		model.Close()
-		return nil, fmt.Errorf("method %s: %w", t.With.Name, err)
-	}
-	model.WrittenBy(writes)
+	model.WrittenBy(t.writer(work))
 	if got, want := model.Policy().Experts(), routing.IDs(experts); !slices.Equal(got, want) {
 		err = fmt.Errorf("the checkpoint in %s chooses among %s, the pool is %s", from, strings.Join(got, ", "), strings.Join(want, ", "))
 	}

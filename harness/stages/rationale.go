@@ -18,6 +18,7 @@ import (
 	"github.com/entrorouter/entrorouter/harness/generate"
 	"github.com/entrorouter/entrorouter/harness/policy"
 	"github.com/entrorouter/entrorouter/harness/routing"
+	"github.com/entrorouter/entrorouter/harness/seed"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/table"
 	"github.com/entrorouter/entrorouter/harness/train"
@@ -31,19 +32,26 @@ func (t *Training) Teacher() (x experts.Endpoint, ok bool) {
 	return t.With.Teacher.Endpoint, true
 }
 
-// writer is the server of the spec that writes for a row's policy; nil: there is none, and the policy does.
-func (t *Training) writer(work routing.Work) (policy.Write, error) {
-	s, err := t.writerServer(cmp.Or(work.Unfinished, work.Dir))
-	if s == nil || err != nil {
-		return nil, err
+// writer is the server of the spec that writes for a row's policy, to which a training hands adapters over in its folder and a router in
+// that of the run; nil: there is none, and the policy does. Where it cannot be asked, that is an error of the first text, so that a
+// router may be loaded for its weights alone.
+func (t *Training) writer(work routing.Work) policy.Write {
+	s, err := t.writerServer(cmp.Or(work.Unfinished, work.Dir, t.With.Handover))
+	switch {
+	case err != nil:
+		return func(context.Context, *policy.Model, []string, []policy.Row, int, bool, seed.Seed) ([]policy.Row, error) {
+			return nil, err
+		}
+	case s == nil:
+		return nil
 	}
-	return s.Write, nil
+	return s.Write
 }
 
-// LookAtWriter finds out whether the server of the spec that writes for a row's policy can do it, before anything is paid. It puts adapters
-// into folder where the spec names none, and returns the server's address and version; none if no server writes.
-func (t *Training) LookAtWriter(ctx context.Context, pool []routing.Expert, folder string) (url, version string, err error) {
-	s, err := t.writerServer(folder)
+// LookAtWriter finds out whether the server of the spec that writes for a row's policy can do it, before anything is paid. It returns the
+// server's address and version; none if no server writes.
+func (t *Training) LookAtWriter(ctx context.Context, pool []routing.Expert) (url, version string, err error) {
+	s, err := t.writerServer(t.With.Handover)
 	if s == nil || err != nil {
 		return "", "", err
 	}

@@ -204,16 +204,42 @@ func TestARouterThatWritesIsTrainedAndLoaded(t *testing.T) {
 func TestAWriterNeedsItsKeyAndAFolder(t *testing.T) {
 	e, _ := taughtBy(t, "entrorouter", nil)
 	e.With.Writer = &spec.Writer{URL: "http://localhost:1/v1", KeyEnv: "NO_SUCH_KEY_OF_A_WRITER", Flight: 1}
+	asked := func(w routing.Work) error {
+		_, err := e.writer(w)(t.Context(), nil, nil, nil, 1, true, 0)
+		return err
+	}
 	w := routingtest.Work(1)
 	w.Unfinished = t.TempDir()
-	if _, err := e.writer(w); err == nil || !strings.Contains(err.Error(), "NO_SUCH_KEY_OF_A_WRITER, which is to hold the key of http://localhost:1/v1, is not set") {
+	if err := asked(w); err == nil || !strings.Contains(err.Error(), "NO_SUCH_KEY_OF_A_WRITER, which is to hold the key of http://localhost:1/v1, is not set") {
 		t.Errorf("error is %v", err)
 	}
 	t.Setenv("NO_SUCH_KEY_OF_A_WRITER", "sesame")
-	if _, err := e.writer(routingtest.Work(1)); err == nil || !strings.Contains(err.Error(), "set writer.folder") {
+	if err := asked(routingtest.Work(1)); err == nil || !strings.Contains(err.Error(), "set writer.folder") {
 		t.Errorf("error is %v", err)
 	}
-	if write, err := e.writer(w); err != nil || write == nil {
-		t.Errorf("nobody writes (%v)", err)
+}
+
+// A router that a server wrote for in training is loaded where nobody can write: its weights are exported, and it says what is missing once it is asked.
+func TestARouterOfAWriterIsLoadedWithoutIt(t *testing.T) {
+	e, _ := taughtBy(t, "sft", func(prompt string, a experts.Ask) string {
+		chosen, _ := experts.ReadChosen(prompt)
+		return fmt.Sprintf("Copy %d.\n{\"model\": %q}", a.Run, chosen)
+	})
+	w := routingtest.Work(1)
+	w.Dir = t.TempDir()
+	r, err := e.Fit(t.Context(), three(), w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.(*Router).Close()
+	e.With.Writer = &spec.Writer{URL: "http://localhost:1/v1", Flight: 1}
+	loaded, err := e.Load(t.Context(), three().Experts, w.Dir, routingtest.Work(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer loaded.(*Router).Close()
+	_, err = loaded.Route(t.Context(), []routing.Query{{Problem: three().SFT[0].Problem}})
+	if err == nil || !strings.Contains(err.Error(), "set writer.folder") {
+		t.Errorf("error is %v", err)
 	}
 }

@@ -69,6 +69,7 @@ type With struct {
 	Models   *lm.Models       // nil: no language model can be opened
 	Teacher  *Teacher         // of a policy that writes; nil: it has none
 	Writer   *spec.Writer     // who writes for such a policy; nil: this program
+	Handover string           // folder of adapters for a writer that names none, unless a training has its own; empty: there is none
 }
 
 // Teacher is who writes the rationales of Stage I.

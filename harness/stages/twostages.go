@@ -39,14 +39,10 @@ func (t *Training) train(ctx context.Context, set routing.TrainSet, work routing
 		return nil, nil, err
 	}
 	conduct := Conduct(t.Policy, work)
-	writes, err := t.writer(work)
-	if err != nil {
-		return nil, nil, err
-	}
 	if model, curve, err = t.first(ctx, conduct, reader, examples, work.Seed); err != nil {
 		return model, nil, err
 	}
-	model.WrittenBy(writes)
+	model.WrittenBy(t.writer(work))
 	if t.With.StageTwo == nil {
 		return model, curve, nil
 	}
