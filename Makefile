@@ -9,6 +9,7 @@
 # make lm-card     what these leave open, on a card: the same model fine-tuned, DATA=folder PJRT=plugin
 # make live-demo   a live run in a minute: that model behind servers of llama.cpp, from PyPI, below build/live
 # make test-live   the trials of a live run against those servers: faults, kills, resumption
+# make test-vllm   the same against vLLM on the CPU, from PyPI, below build/vllm
 # make test-xla    the tests that need XLA, on the CPU; installs and builds what they need below build/xla
 #
 # UPDATE=1 with reproduce, recorded or lm-studies rewrites the committed tables and figures instead; FULL=1 with the first two prints
@@ -20,7 +21,7 @@ BIN      = bin/entrorouter
 
 export CGO_ENABLED ?= 0
 
-.PHONY: build release release-check build-simd build-xla test test-browser race kill lint loc study reproduce ensemble alpha-curve recorded paper-pdf verify-paper smoke bench bench-reproduce bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 lm-studies lm-card lm-asked live-demo test-live lm-accept clean
+.PHONY: build release release-check build-simd build-xla test test-browser race kill lint loc study reproduce ensemble alpha-curve recorded paper-pdf verify-paper smoke bench bench-reproduce bench-client bench-peers fuzz verify-dev gpu-check xla-cpu test-xla gpu-day smollm2 lm-studies lm-card lm-asked live-demo test-live test-vllm lm-accept clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o '$(BIN)' ./cmd/entrorouter
@@ -295,6 +296,18 @@ $(LIVE)/installed: tools/live/requirements.txt tools/smollm2/requirements.txt
 # The trials of a live run against those servers, and of our language models beside them: their names begin with TestLive, and go test ./... skips them.
 test-live: $(LIVE)/installed
 	ENTROROUTER_LIVE='$(CURDIR)/$(LIVE)' $(GO) test -count=1 -v -run '^TestLive' -timeout 30m ./cmd/entrorouter
+
+# The same trials against vLLM, which computes on the CPU, and those of what only vLLM can: batches, adapters. 1.6 GB of packages.
+VLLM = build/vllm
+test-vllm: build smollm2 $(VLLM)/installed
+	ENTROROUTER_VLLM='$(CURDIR)/$(VLLM)' $(GO) test -count=1 -v -run '^TestLive' -timeout 90m ./cmd/entrorouter
+
+$(VLLM)/installed: tools/vllm/requirements.txt tools/python/torch-cpu.sh
+	$(call needs,python3 cc nm readelf,install what make test-vllm runs)
+	@mkdir -p $(VLLM)
+	@{ python3 -m venv $(VLLM)/venv && $(VLLM)/venv/bin/python -m pip install --no-deps -r tools/vllm/requirements.txt && \
+	  tools/python/torch-cpu.sh $(VLLM)/venv; } >$(VLLM)/pip.log 2>&1 || { echo 'vLLM cannot be installed, see $(VLLM)/pip.log; is there a network?'; exit 1; }
+	@ln -sfn '$(CURDIR)/$(SMOLLM2)/hf' $(VLLM)/model && touch $@
 
 # What language models promise, a line each: pass, fail or not run and why. With what make xla-cpu and make smollm2 leave more
 # is run; half an hour then.

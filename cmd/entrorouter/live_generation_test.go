@@ -1,5 +1,5 @@
-// Trials of this program's language models beside llama.cpp with the same weights: what both write, and what an exported router
-// chooses behind its server. make test-live runs them; elsewhere they skip.
+// Trials of this program's language models beside llama.cpp and vLLM with the same weights: what both write, and what an exported
+// router chooses behind their servers. make test-live and make test-vllm run them; elsewhere they skip.
 
 package main
 
@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -112,6 +113,15 @@ func ggufOf(t *testing.T, dir string) string {
 	return path
 }
 
+// readable is a Hugging Face folder in float32 as the engine reads it.
+func (e engine) readable(t *testing.T, dir string) string {
+	t.Helper()
+	if e.vllm {
+		return dir
+	}
+	return ggufOf(t, dir)
+}
+
 // ggufName is what llama.cpp calls a tensor of a folder.
 func ggufName(name string) string {
 	return strings.NewReplacer(
@@ -144,36 +154,71 @@ func decode(t *testing.T, path string, into any) {
 	}
 }
 
-// llamaToken is what llama.cpp says of a token that it wrote.
-type llamaToken struct {
-	ID      int32   `json:"id"`
-	LogProb float64 `json:"logprob"`
-	Top     []struct {
-		ID      int32   `json:"id"`
-		LogProb float64 `json:"logprob"`
-	} `json:"top_logprobs"`
+// writtenToken is what a server says of a token that it wrote: the log-probabilities of the likeliest.
+type writtenToken struct {
+	id  int32
+	top map[int32]float64
 }
 
-// writes has a server continue a prompt by its likeliest tokens.
-func (s *llama) writes(t *testing.T, prompt []int32, most, top int) []llamaToken {
+// writes has a server continue a prompt by its likeliest tokens, also behind one that ends an answer.
+func (s *modelServer) writes(t *testing.T, prompt []int32, most, top int) (all []writtenToken) {
 	t.Helper()
-	body, err := json.Marshal(map[string]any{"prompt": prompt, "n_predict": most, "temperature": 0, "n_probs": top, "cache_prompt": false})
+	path, body := "/completion", map[string]any{"prompt": prompt, "n_predict": most, "temperature": 0, "n_probs": top, "cache_prompt": false}
+	if s.engine.vllm {
+		path, body = "/v1/completions", map[string]any{"prompt": prompt, "max_tokens": most, "temperature": 0, "logprobs": top, "ignore_eos": true, "return_tokens_as_token_ids": true}
+	}
+	raw, err := json.Marshal(body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d/completion", s.port), "application/json", bytes.NewReader(body))
+	r, err := http.Post(fmt.Sprintf("http://127.0.0.1:%d%s", s.port, path), "application/json", bytes.NewReader(raw))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Body.Close()
 	var said struct {
-		Tokens []llamaToken    `json:"completion_probabilities"`
-		Error  json.RawMessage `json:"error"`
+		Tokens []struct {
+			ID  int32 `json:"id"`
+			Top []struct {
+				ID      int32   `json:"id"`
+				LogProb float64 `json:"logprob"`
+			} `json:"top_logprobs"`
+		} `json:"completion_probabilities"`
+		Choices []struct {
+			LogProbs struct {
+				Tokens []string             `json:"tokens"`
+				Top    []map[string]float64 `json:"top_logprobs"`
+			} `json:"logprobs"`
+		} `json:"choices"`
+		Error json.RawMessage `json:"error"`
 	}
-	if err := json.NewDecoder(r.Body).Decode(&said); err != nil || len(said.Tokens) == 0 {
+	if err := json.NewDecoder(r.Body).Decode(&said); err != nil || len(said.Tokens)+len(said.Choices) == 0 {
 		t.Fatalf("the server said %s: %v", said.Error, err)
 	}
-	return said.Tokens
+	for _, x := range said.Tokens {
+		token := writtenToken{x.ID, map[int32]float64{}}
+		for _, y := range x.Top {
+			token.top[y.ID] = y.LogProb
+		}
+		all = append(all, token)
+	}
+	id := func(token string) int32 {
+		n, err := strconv.Atoi(strings.TrimPrefix(token, "token_id:"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return int32(n)
+	}
+	for _, x := range said.Choices {
+		for i, token := range x.LogProbs.Tokens {
+			written := writtenToken{id(token), map[int32]float64{}}
+			for other, p := range x.LogProbs.Top[i] {
+				written.top[id(other)] = p
+			}
+			all = append(all, written)
+		}
+	}
+	return all
 }
 
 // logProbs are the log-probabilities of scores.
@@ -189,13 +234,17 @@ func logProbs(scores []float32) []float64 {
 	return out
 }
 
-// SmolLM2 writes the same here and in llama.cpp, both with a cache of keys and values. With llama.cpp's cache in float16, its default, log-probabilities
+// SmolLM2 writes the same here and behind a server, both with a cache of keys and values. With llama.cpp's cache in float16, its default, log-probabilities
 // differ by some hundredths.
-func TestLiveGenerationIsThatOfLlamaCpp(t *testing.T) {
+func TestLiveGenerationIsThatOfTheServer(t *testing.T) {
 	const most, top, tolerance = 24, 10, 0.001 // nats
-	dir := filepath.Join(t.TempDir(), "hf")
-	command(t, "model", "import", smollm2(t), "--out", dir)
-	server := serveFile(t, ggufOf(t, dir), "smol", 0, "--float32")
+	e := liveEngine(t)
+	dir := e.smollm2()
+	if !e.vllm {
+		dir = filepath.Join(t.TempDir(), "hf")
+		command(t, "model", "import", e.smollm2(), "--out", dir)
+	}
+	server := e.serve(t, e.readable(t, dir), []string{"smol"}, 0, "--float32")
 
 	words, err := tokenizer.Open(dir)
 	if err != nil {
@@ -241,17 +290,17 @@ func TestLiveGenerationIsThatOfLlamaCpp(t *testing.T) {
 		}
 		theirs := server.writes(t, prompt, most, top)
 		if len(theirs) < len(ours) {
-			t.Errorf("prompt %d: %d tokens here, %d from llama.cpp", i, len(ours), len(theirs))
+			t.Errorf("prompt %d: %d tokens here, %d from the server", i, len(ours), len(theirs))
 			continue
 		}
 		for k, id := range ours {
 			p := logProbs(steps[k][i*base.Config.Vocab:][:base.Config.Vocab])
-			if theirs[k].ID != id {
-				t.Errorf("prompt %d, token %d: %d here, %d from llama.cpp", i, k, id, theirs[k].ID)
+			if theirs[k].id != id {
+				t.Errorf("prompt %d, token %d: %d here, %d from the server", i, k, id, theirs[k].id)
 				break
 			}
-			for _, x := range theirs[k].Top {
-				worst, compared = max(worst, math.Abs(p[x.ID]-x.LogProb)), compared+1
+			for other, q := range theirs[k].top {
+				worst, compared = max(worst, math.Abs(p[other]-q)), compared+1
 			}
 		}
 		said, _ := words.Decode(texts[i])
@@ -263,52 +312,75 @@ func TestLiveGenerationIsThatOfLlamaCpp(t *testing.T) {
 	}
 }
 
-// A router that was trained and exported here decides behind llama.cpp's server as it does in the run that trained it.
-func TestLiveExportedRouterIsAskedBehindLlamaCpp(t *testing.T) {
-	liveFolder(t)
+// A router that was trained and exported here decides behind a server as it does in the run that trained it. llama.cpp is asked for all tokens, since it
+// cannot be asked for the letters; vLLM is asked for them.
+func TestLiveExportedRouterIsAskedBehindTheServer(t *testing.T) {
+	e := liveEngine(t)
 	dir := t.TempDir()
 	spec, out, hf, asked := filepath.Join(dir, "small.yaml"), filepath.Join(dir, "runs"), filepath.Join(dir, "hf"), filepath.Join(dir, "asked.jsonl")
-	write(t, spec, `name: small
+	write(t, spec, smallRouter)
+	write(t, asked, askedOfRouters)
+	command(t, "run", spec, "--out", out, "--figures", "", "--quiet")
+	command(t, "export", spec, "--row", "sft", "--out", out, "--hf", hf)
+	server := e.serve(t, e.readable(t, hf), []string{"router"}, 0, "--context", "1024", "--float32")
+	url := server.url()
+	if !e.vllm {
+		url = askingForAll(t, server.port) + "/v1"
+	}
+	route := []string{"--row", "sft", "--out", out, spec, asked}
+	sameChoices(t, routed(t, route...), routed(t, append([]string{"--server", url}, route...)...))
+}
+
+// smallRouter trains a decoder in seconds, which both engines serve: heads of less than 32 are nothing for vLLM on the CPU.
+const smallRouter = `name: small
 base: lm-tiny.yaml
 title: A router that is exported
 train: {sft: {size: 64}, rl: {size: 64}}
 test: [sim-aime25]
 evaluate: {max_problems: 2}
+policy: {model: {arch: qwen3, hidden: 64, inner: 64, layers: 1, heads: 2, kv_heads: 1, head_dim: 32}}
 methods: [{name: sft}]
 outputs: [{kind: table}]
-`)
-	write(t, asked, `{"id": "sum", "problem": "What is 2 + 2?"}
+`
+
+const askedOfRouters = `{"id": "sum", "problem": "What is 2 + 2?"}
 {"id": "log", "problem": "How many real solutions has $x^{\\log_2 x} = 16 x^3$?"}
 {"id": "rings", "problem": "Find the number of ring homomorphisms from $\\mathbb{Z}/12$ to $\\mathbb{Z}/18$ that need not preserve 1."}
-`)
-	command(t, "run", spec, "--out", out, "--figures", "", "--quiet")
-	command(t, "export", spec, "--row", "sft", "--out", out, "--hf", hf)
-	server := serveFile(t, ggufOf(t, hf), "router", 0, "--context", "1024", "--float32")
-	all := askingForAll(t, server.port)
-	type choice struct {
-		ID     string             `json:"id"`
-		Expert string             `json:"expert"`
-		Prob   map[string]float64 `json:"prob"`
+`
+
+// chosen is a line of route.
+type chosen struct {
+	ID     string             `json:"id"`
+	Expert string             `json:"expert"`
+	Prob   map[string]float64 `json:"prob"`
+}
+
+// routed is what route prints.
+func routed(t *testing.T, args ...string) (said []chosen) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	if code := run(append([]string{"entrorouter", "route"}, args...), nil, &stdout, &stderr); code != exitOK {
+		t.Fatalf("exit code %d: %s", code, stderr.String())
 	}
-	route := func(more ...string) (said []choice) {
-		t.Helper()
-		var stdout, stderr bytes.Buffer
-		if code := run(append(append([]string{"entrorouter", "route"}, more...), "--row", "sft", "--out", out, spec, asked), nil, &stdout, &stderr); code != exitOK {
-			t.Fatalf("exit code %d: %s", code, stderr.String())
+	for dec := json.NewDecoder(&stdout); dec.More(); {
+		var line chosen
+		if err := dec.Decode(&line); err != nil {
+			t.Fatal(err)
 		}
-		for dec := json.NewDecoder(&stdout); dec.More(); {
-			var line choice
-			if err := dec.Decode(&line); err != nil {
-				t.Fatal(err)
-			}
-			said = append(said, line)
-		}
-		return said
+		said = append(said, line)
 	}
-	here, there := route(), route("--server", all+"/v1")
+	return said
+}
+
+// sameChoices wants the same decisions about three problems, and the same probabilities but for rounding.
+func sameChoices(t *testing.T, here, there []chosen) {
+	t.Helper()
+	if len(here) != 3 || len(there) != 3 {
+		t.Fatalf("here %+v, behind the server %+v", here, there)
+	}
 	worst := 0.0
 	for i, x := range here {
-		if len(there) != 3 || there[i].ID != x.ID || there[i].Expert != x.Expert || len(x.Prob) != 3 {
+		if there[i].ID != x.ID || there[i].Expert != x.Expert || len(x.Prob) != 3 {
 			t.Fatalf("here %+v, behind the server %+v", here, there)
 		}
 		for expert, p := range x.Prob {

@@ -1,5 +1,5 @@
-// Trials of a live run against a real model: SmolLM2 behind servers of llama.cpp, as make live-demo installs them. make
-// test-live runs them; elsewhere they skip. They wait for real servers and real time.
+// Trials of a live run against a real model: SmolLM2 behind servers of llama.cpp, as make live-demo installs them, or of vLLM on the CPU.
+// make test-live and make test-vllm run them; elsewhere they skip. They wait for real servers and real time.
 
 package main
 
@@ -21,6 +21,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -37,39 +38,47 @@ var smols = []string{"smol-brief", "smol-long", "smol-warm"}
 // Answers that an unchanged trial asks for: 8 problems with 4 rollouts and 4 problems with 2 runs, of each expert.
 const liveAnswers = (8*4 + 4*2) * 3
 
-// llama is a llama.cpp server of one expert.
-type llama struct {
-	name string
-	port int
-	stop func()
+// engine is what serves: llama.cpp, or vLLM.
+type engine struct {
+	vllm   bool
+	folder string // with its Python and SmolLM2, as make live-demo and make test-vllm leave them
 }
 
-// liveFolder is what make live-demo leaves. The test is skipped where it is not named.
-func liveFolder(t *testing.T) string {
+// liveEngine is the one whose folder is named. The test is skipped where none is.
+func liveEngine(t *testing.T) engine {
 	t.Helper()
+	if folder := os.Getenv("ENTROROUTER_VLLM"); folder != "" {
+		return engine{true, folder}
+	}
 	folder := os.Getenv("ENTROROUTER_LIVE")
 	if folder == "" {
-		t.Skip("needs what make live-demo leaves in build/live; make test-live runs it")
+		t.Skip("needs servers of llama.cpp or vLLM in build/live or build/vllm; make test-live and make test-vllm run it")
 	}
-	return folder
+	return engine{false, folder}
 }
 
-// smollm2 is the model there.
-func smollm2(t *testing.T) string {
-	t.Helper()
-	return filepath.Join(liveFolder(t), "SmolLM2-135M-Instruct.Q4_1.gguf")
+func (e engine) python() string { return filepath.Join(e.folder, "venv", "bin", "python") }
+
+// smollm2 is the model there, as the engine reads models.
+func (e engine) smollm2() string {
+	if e.vllm {
+		return filepath.Join(e.folder, "model")
+	}
+	return filepath.Join(e.folder, "SmolLM2-135M-Instruct.Q4_1.gguf")
 }
 
-// serveModel starts a server of that model and waits until it is ready. It is stopped when the test ends.
-func serveModel(t *testing.T, name string, port int) *llama {
-	t.Helper()
-	return serveFile(t, smollm2(t), name, port)
+// modelServer is a server of one model under one or more names.
+type modelServer struct {
+	engine engine
+	names  []string
+	port   int
+	stop   func()
 }
 
-// serveFile is serveModel of any GGUF file, with further arguments of serve.py.
-func serveFile(t *testing.T, file, name string, port int, more ...string) *llama {
+// serve starts a server and waits until it is ready. It is stopped when the test ends. Port 0 is a free one; more are arguments of
+// serve.py.
+func (e engine) serve(t *testing.T, model string, names []string, port int, more ...string) *modelServer {
 	t.Helper()
-	folder := liveFolder(t)
 	tool, err := filepath.Abs(filepath.Join("..", "..", "tools", "live", "serve.py"))
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +91,7 @@ func serveFile(t *testing.T, file, name string, port int, more ...string) *llama
 		port = l.Addr().(*net.TCPAddr).Port
 		l.Close()
 	}
-	c := exec.Command(filepath.Join(folder, "venv", "bin", "python"), append([]string{tool, file, fmt.Sprint(name, "=", port), "--parallel", "1"}, more...)...)
+	c := exec.Command(e.python(), append([]string{tool, model, fmt.Sprint(strings.Join(names, ","), "=", port), "--parallel", fmt.Sprint(len(names))}, more...)...)
 	var errs bytes.Buffer
 	c.Dir, c.Stderr, c.WaitDelay = t.TempDir(), &errs, time.Second
 	out, err := c.StdoutPipe()
@@ -93,7 +102,7 @@ func serveFile(t *testing.T, file, name string, port int, more ...string) *llama
 		t.Fatal(err)
 	}
 	stopped := false
-	s := &llama{name: name, port: port, stop: func() {
+	s := &modelServer{engine: e, names: names, port: port, stop: func() {
 		if !stopped {
 			stopped = true
 			c.Process.Signal(syscall.SIGTERM)
@@ -108,8 +117,11 @@ func serveFile(t *testing.T, file, name string, port int, more ...string) *llama
 	return s
 }
 
-// counted returns the tokens that a server has read and written, in llama.cpp's own count.
-func (s *llama) counted(t *testing.T) (in, out int64) {
+// url is where the server is asked.
+func (s *modelServer) url() string { return fmt.Sprintf("http://127.0.0.1:%d/v1", s.port) }
+
+// counted returns the tokens that a server has read and written, in its own count.
+func (s *modelServer) counted(t *testing.T) (in, out int64) {
 	t.Helper()
 	r, err := http.Get(fmt.Sprintf("http://127.0.0.1:%d/metrics", s.port))
 	if err != nil {
@@ -121,40 +133,48 @@ func (s *llama) counted(t *testing.T) (in, out int64) {
 		t.Fatal(err)
 	}
 	number := func(name string) int64 {
-		m := regexp.MustCompile(`(?m)^llamacpp:` + name + ` (\d+)$`).FindSubmatch(text)
+		m := regexp.MustCompile(`(?m)^` + name + `(?:\{[^}]*\})? ([0-9.e+]+)$`).FindSubmatch(text)
 		if m == nil {
 			t.Fatalf("no %s in\n%s", name, text)
 		}
-		n, err := strconv.ParseInt(string(m[1]), 10, 64)
+		n, err := strconv.ParseFloat(string(m[1]), 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return n
+		return int64(n)
 	}
-	return number("prompt_tokens_total") + number("prompt_tokens_cached_total"), number("tokens_predicted_total")
+	if s.engine.vllm {
+		return number("vllm:prompt_tokens_total"), number("vllm:generation_tokens_total")
+	}
+	return number("llamacpp:prompt_tokens_total") + number("llamacpp:prompt_tokens_cached_total"), number("llamacpp:tokens_predicted_total")
 }
 
 // trial is a folder with the spec of tools/live and the servers that it asks.
 type trial struct {
 	dir     string
-	servers map[string]*llama
+	engine  engine
+	servers []*modelServer
 }
 
+// newTrial has a server of llama.cpp per expert, or one vLLM for all of them, whose memory is greater.
 func newTrial(t *testing.T) *trial {
 	t.Helper()
-	r := &trial{dir: t.TempDir(), servers: map[string]*llama{}}
-	for _, name := range smols {
-		r.servers[name] = serveModel(t, name, 0)
-	}
+	r := &trial{dir: t.TempDir(), engine: liveEngine(t)}
 	if err := os.CopyFS(r.dir, os.DirFS(filepath.Join("..", "..", "tools", "live"))); err != nil {
 		t.Fatal(err)
 	}
+	r.change(t, "live-demo.yaml", "rollouts: 2", "rollouts: 4")
 	pairs := []string{"concurrency: 2", "concurrency: 1"}
 	for i, name := range smols {
-		pairs = append(pairs, fmt.Sprint("127.0.0.1:", 8101+i), fmt.Sprint("127.0.0.1:", r.servers[name].port))
+		switch {
+		case !r.engine.vllm:
+			r.servers = append(r.servers, r.engine.serve(t, r.engine.smollm2(), []string{name}, 0))
+		case i == 0:
+			r.servers = append(r.servers, r.engine.serve(t, r.engine.smollm2(), smols, 0))
+		}
+		pairs = append(pairs, fmt.Sprint("127.0.0.1:", 8101+i), fmt.Sprint("127.0.0.1:", r.servers[len(r.servers)-1].port))
 	}
 	r.change(t, filepath.Join("pools", "live-demo.yaml"), pairs...)
-	r.change(t, "live-demo.yaml", "rollouts: 2", "rollouts: 4")
 	return r
 }
 
@@ -276,23 +296,24 @@ func (r *trial) sound(t *testing.T, out string) {
 // books holds what is recorded in folders against what the servers counted, which nobody else has asked since they started: equal where no attempt is without an end, within its bound where one is.
 func (r *trial) books(t *testing.T, outs ...string) {
 	t.Helper()
-	for _, name := range smols {
-		in, written := r.servers[name].counted(t)
+	for _, server := range r.servers {
+		in, written := server.counted(t)
 		var spent, bound store.Spent
 		lost := int64(0)
 		for _, out := range outs {
 			for _, s := range r.status(t, out).Scopes {
-				if s.Scope.Model == name {
+				if slices.Contains(server.names, s.Scope.Model) {
 					spent.Add(s.Spent)
 					bound.Add(s.Bound)
 					lost += s.Lost
 				}
 			}
 		}
+		names := strings.Join(server.names, ", ")
 		t.Logf("%s: recorded %d in and %d out, counted by the server %d and %d; attempts without an end: %d, at most %d and %d",
-			name, spent.In, spent.Out, in, written, lost, bound.In, bound.Out)
+			names, spent.In, spent.Out, in, written, lost, bound.In, bound.Out)
 		if in < spent.In || in > spent.In+bound.In || written < spent.Out || written > spent.Out+bound.Out {
-			t.Errorf("%s: the books do not agree with the server", name)
+			t.Errorf("%s: the books do not agree with the server", names)
 		}
 	}
 }
@@ -369,7 +390,7 @@ func TestLiveKills(t *testing.T) {
 	keptAll(t, before, rows)
 	r.sound(t, "out")
 	r.books(t, "calm", "out")
-	keptAll(t, calm, rows) // one answer at a time: the same seed gives the same words
+	keptAll(t, calm, rows) // the same seed gives the same words; llama.cpp has one answer at a time, vLLM up to three
 }
 
 func TestLiveServerComesBack(t *testing.T) {
@@ -379,10 +400,11 @@ func TestLiveServerComesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.await(t, "out", 10)
-	s := r.servers["smol-warm"]
+	last := len(r.servers) - 1
+	s := r.servers[last]
 	s.stop()
 	time.Sleep(30 * time.Second)
-	r.servers[s.name] = serveModel(t, s.name, s.port)
+	r.servers[last] = r.engine.serve(t, r.engine.smollm2(), s.names, s.port)
 	if err := c.Wait(); err != nil {
 		t.Fatalf("%v:\n%s", err, said)
 	}
@@ -406,8 +428,8 @@ func TestLiveFaults(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range smols {
-		u, err := url.Parse(fmt.Sprint("http://127.0.0.1:", r.servers[name].port))
+	for _, server := range r.servers {
+		u, err := url.Parse(fmt.Sprint("http://127.0.0.1:", server.port))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -436,7 +458,7 @@ func TestLiveWrongModelIsOneSentence(t *testing.T) {
 	r.change(t, filepath.Join("pools", "live-demo.yaml"), "model: smol-warm", "model: smol-worm")
 	r.change(t, filepath.Join("prices", "live-demo.yaml"), "smol-warm", "smol-worm")
 	said := r.run(t, "out", exitFailed)
-	if strings.Count(said, "\n") != 1 || !strings.Contains(said, `does not serve the model "smol-worm"; it serves: smol-warm`) {
+	if strings.Count(said, "\n") != 1 || !strings.Contains(said, `does not serve the model "smol-worm"; it serves: `+strings.Join(r.servers[len(r.servers)-1].names, ", ")) {
 		t.Errorf("it said\n%s", said)
 	}
 	if n := r.answered(t, "out"); n != 0 {

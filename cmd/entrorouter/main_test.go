@@ -44,7 +44,7 @@ var shared string
 
 func (s sharing) Run() int {
 	for _, set := range os.Environ() { // what a person who runs the tests has set for runs, but for what tests are told by
-		if name, _, _ := strings.Cut(set, "="); strings.HasPrefix(name, "ENTROROUTER_") && !slices.Contains([]string{"ENTROROUTER_QUIET", "ENTROROUTER_LIVE", "ENTROROUTER_XLA"}, name) {
+		if name, _, _ := strings.Cut(set, "="); strings.HasPrefix(name, "ENTROROUTER_") && !slices.Contains([]string{"ENTROROUTER_QUIET", "ENTROROUTER_LIVE", "ENTROROUTER_VLLM", "ENTROROUTER_XLA"}, name) {
 			os.Unsetenv(name)
 		}
 	}

@@ -1,7 +1,7 @@
-# Serves one GGUF file under several names, each by a llama.cpp server in a process of its own, until a signal comes or the
-# command after -- ends. The servers end with this process, however it ends.
+# Serves one model under several names, until a signal comes or the command after -- ends: a GGUF file by llama.cpp, a Hugging Face
+# folder by vLLM on the CPU. Each port is a server in a process of its own. The servers end with this process, however it ends.
 #
-#   python serve.py MODEL.gguf NAME=PORT... [--parallel N] [--context N] [--float32] [--fresh FOLDER] [-- COMMAND...]
+#   python serve.py MODEL NAME[,NAME...]=PORT... [--parallel N] [--context N] [--float32] [--lora RANK] [--fresh FOLDER] [-- COMMAND...]
 #
 # One of these at a time works in a folder: it keeps the servers' logs there, and COMMAND may keep what --fresh removes.
 #
@@ -21,13 +21,30 @@ import urllib.request
 HOST = "127.0.0.1"
 
 
-def server(model, name, port, parallel, context, float32):
+def by_vllm(model, names, port, parallel, context, float32, lora):
+    """Serves in a process of this one's group until standard input ends, which is when the parent does."""
+    line = [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", model, "--served-model-name", *names]
+    line += ["--host", HOST, "--port", str(port), "--max-num-seqs", str(parallel), "--max-model-len", str(context), "--enforce-eager"]
+    line += ["--dtype", "float32"] * float32
+    line += ["--enable-lora", "--max-lora-rank", str(lora)] if lora else []
+    # On the CPU vLLM 0.32.0 ends with "CPU Generator does not use offset" where a prompt with a seed is read in chunks.
+    line += ["--no-enable-chunked-prefill", "--max-num-batched-tokens", str(parallel * context)]
+    # Keys and values have a GiB; threads are not bound to cores, of which containers may not say which they have.
+    settings = {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_CPU_OMP_THREADS_BIND": "nobind", "HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1"}
+    settings["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] = "true"
+    serving = subprocess.Popen(line, stdin=subprocess.DEVNULL, env=os.environ | settings)
+    threading.Thread(target=lambda: os._exit(serving.wait()), daemon=True).start()
+    sys.stdin.read()
+    os.killpg(0, signal.SIGKILL)
+
+
+def by_llama(model, names, port, parallel, context, float32):
     """Serves in this process until standard input ends, which is when the parent does."""
     import xllamacpp
 
     p = xllamacpp.CommonParams()
     p.model.path = model
-    p.model_alias = {name}
+    p.model_alias = set(names)
     p.hostnames = [HOST]
     p.port = port
     p.n_parallel = parallel
@@ -73,16 +90,20 @@ def main():
         arguments, command = arguments[:at], arguments[at + 1 :]
     parser = argparse.ArgumentParser()
     parser.add_argument("model")
-    parser.add_argument("servers", nargs="+", metavar="NAME=PORT")
+    parser.add_argument("servers", nargs="+", metavar="NAME[,NAME...]=PORT")
     parser.add_argument("--parallel", type=int, default=2, help="answers at a time, of each server")
     parser.add_argument("--context", type=int, default=512, help="tokens of a prompt and its answer")
     parser.add_argument("--float32", action="store_true", help="keep keys and values unrounded")
+    parser.add_argument("--lora", type=int, metavar="RANK", help="take adapters of that rank at most while it runs (vLLM)")
     parser.add_argument("--fresh", metavar="FOLDER", help="what is removed first")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     a = parser.parse_args(arguments)
     wanted = [(name, int(port)) for name, _, port in (s.partition("=") for s in a.servers)]
     if a.here:
-        server(a.model, *wanted[0], a.parallel, a.context, a.float32)
+        (names, port), = wanted
+        if os.path.isdir(a.model):
+            by_vllm(a.model, names.split(","), port, a.parallel, a.context, a.float32, a.lora)
+        by_llama(a.model, names.split(","), port, a.parallel, a.context, a.float32)
 
     lock = alone()
     for name, port in wanted:
@@ -102,7 +123,7 @@ def main():
     children = []
     for name, port in wanted:
         log = open(f"{name}.log", "w")
-        line = [sys.executable, __file__, a.model, f"{name}={port}", "--parallel", str(a.parallel), "--context", str(a.context), *["--float32"] * a.float32, "--here"]
+        line = [sys.executable, __file__, a.model, f"{name}={port}", "--parallel", str(a.parallel), "--context", str(a.context), *["--float32"] * a.float32, *(["--lora", str(a.lora)] if a.lora else []), "--here"]
         # A session of its own: Ctrl-C is for the command, which may let answers in flight finish.
         children.append(subprocess.Popen(line, stdin=subprocess.PIPE, stdout=log, stderr=log, start_new_session=True))
     try:
@@ -124,7 +145,7 @@ def main():
         return code if code >= 0 else 128 - code
     finally:
         for child in children:
-            child.kill()
+            child.stdin.close()  # which is how it knows
         for child in children:
             child.wait()
 
