@@ -225,7 +225,7 @@ func TestAnExportedRowDecidesTheSameHereAndBehindAServer(t *testing.T) {
 		about := m.Policy().(*lm.Policy).About()
 		key, _ := done.Fit.MarshalText()
 		for _, want := range []string{
-			about.System, "\nIt is trained on a simulation", "It was not run against vLLM.", "| A | qwen3-4b | 4 | 0.03 | 0.03 |", string(key), "| it read profile/sft | profile-",
+			about.System, "\nIt is trained on a simulation", "| A | qwen3-4b | 4 | 0.03 | 0.03 |", string(key), "| it read profile/sft | profile-",
 			"entrorouter run tiny\n", "| paper | the row | ", `"kind": "lm"`, map[string]string{"full": "| trained | every weight |", "head": "a linear head on a frozen language model"}[name],
 		} {
 			if !strings.Contains(string(card), want) {

@@ -29,7 +29,7 @@ var (
 	card       = need{`nvidia-smi -L && test -f "$ENTROROUTER_PLUGIN"`, "needs a CUDA card and the path of its plugin in ENTROROUTER_PLUGIN"}
 	vocabulary = need{"test -d ../shared/data/tokenizer", "needs ../shared/data beside the checkout"}
 	llama      = need{"test -f build/live/installed", "make test-live first"}
-	vllm       = need{"false", "needs a vLLM server"}
+	vllm       = need{"test -f build/vllm/installed", "make test-vllm first"}
 	reader     = need{"false", "a reader decides"}
 )
 
@@ -45,12 +45,17 @@ func xlaTests(packages string, names ...string) check {
 	return c
 }
 
-// liveTests are tests with what make test-live installs.
-func liveTests(names ...string) check {
-	c := tests("-count=1 ./cmd/entrorouter", names...)
-	c.command = `ENTROROUTER_LIVE="$PWD/build/live" ` + c.command
+// liveTests are tests with what make test-live or make test-vllm installs.
+func liveTests(installed string, names ...string) check {
+	c := tests("-count=1 -timeout 30m ./cmd/entrorouter", names...)
+	c.command = installed + " " + c.command
 	return c
 }
+
+const (
+	withLlama = `ENTROROUTER_LIVE="$PWD/build/live"`
+	withVLLM  = `ENTROROUTER_VLLM="$PWD/build/vllm"`
+)
 
 func command(text string) check { return check{command: text} }
 
@@ -138,9 +143,9 @@ var promises = []promise{
 	{"transformers loads it with no key missing and scores labels alike, PEFT the adapters", []need{xla},
 		xlaTests("./harness/lm", "TestXLATransformersLoadsAnExportAndScoresTheLabelsAlike", "TestXLAPEFTLoadsTheAdapters")},
 	{"llama.cpp serves it and route asks it; llama.cpp writes what SmolLM2 writes here", []need{llama},
-		liveTests("TestLiveExportedRouterIsAskedBehindLlamaCpp", "TestLiveGenerationIsThatOfLlamaCpp")},
-	{"vLLM serves it and route asks it", []need{vllm},
-		command("entrorouter route lm-tiny problems.jsonl --server URL")},
+		liveTests(withLlama, "TestLiveExportedRouterIsAskedBehindTheServer", "TestLiveGenerationIsThatOfTheServer")},
+	{"so does vLLM, which also writes for a training that sends it adapters", []need{vllm},
+		liveTests(withVLLM, "TestLiveExportedRouterIsAskedBehindTheServer", "TestLiveGenerationIsThatOfTheServer", "TestLiveWriter")},
 
 	// Whole runs.
 	{"lm-tiny is trained by SFT and GRPO, measured and exported on the Go backend within ten minutes", nil,
