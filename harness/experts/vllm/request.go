@@ -20,6 +20,7 @@ type chatRequest struct {
 	Temperature         float64    `json:"temperature"`
 	TopP                float64    `json:"top_p"`
 	TopK                int        `json:"top_k"`
+	MinP                float64    `json:"min_p"`
 	N                   int        `json:"n"`
 	Stop                oneOrMore  `json:"stop"`
 	RequestID           string     `json:"request_id"`
@@ -36,6 +37,14 @@ func (q chatRequest) prompt() (prompt, fault string) {
 		return "", fmt.Sprintf("n must be at least 1 and at most %d, got %d.", maxChoices, q.N)
 	case q.Temperature < 0:
 		return "", fmt.Sprintf("temperature must be non-negative, got %s.", python(q.Temperature))
+	case q.Temperature > 2:
+		return "", fmt.Sprintf("temperature must be in [0, 2], got %s.", python(q.Temperature))
+	case q.TopP <= 0 || q.TopP > 1:
+		return "", fmt.Sprintf("top_p must be in (0, 1], got %s.", python(q.TopP))
+	case q.TopK < -1:
+		return "", fmt.Sprintf("top_k must be 0 (disable), or at least 1, got %d.", q.TopK)
+	case q.MinP < 0 || q.MinP > 1:
+		return "", fmt.Sprintf("min_p must be in [0, 1], got %s.", python(q.MinP))
 	case q.N > 1 && q.Temperature == 0:
 		return "", fmt.Sprintf("n must be 1 when using greedy sampling, got %d.", q.N)
 	case q.limit() < 0, q.MaxTokens != nil && q.limit() == 0:
@@ -57,9 +66,9 @@ func (q chatRequest) limit() int {
 	return *q.MaxTokens
 }
 
-// python is a number other than 0 as Python prints it.
+// python is a number as Python prints it.
 func python(x float64) string {
-	if size := math.Abs(x); size < 1e-4 || size >= 1e16 {
+	if size := math.Abs(x); x != 0 && size < 1e-4 || size >= 1e16 {
 		return strconv.FormatFloat(x, 'e', -1, 64)
 	}
 	text := strconv.FormatFloat(x, 'f', -1, 64)

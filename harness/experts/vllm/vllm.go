@@ -122,7 +122,7 @@ func (s *Server) tokenize(w http.ResponseWriter, r *http.Request) {
 	}
 	if q.Messages != nil {
 		var fault string
-		if q.Prompt, fault = (chatRequest{N: 1, Messages: q.Messages}).prompt(); fault != "" {
+		if q.Prompt, fault = (chatRequest{TopP: 1, N: 1, Messages: q.Messages}).prompt(); fault != "" {
 			s.fail(w, &Error{http.StatusBadRequest, BadRequest, fault})
 			return
 		}

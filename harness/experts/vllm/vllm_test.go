@@ -208,6 +208,11 @@ func TestRefusalsInTheWordsOfVLLM(t *testing.T) {
 		"negative completion tokens":   {chat, `{"model":"m",` + user + `,"max_tokens":9,"max_completion_tokens":-2}`, 400, BadRequest, "max_tokens must be at least 1, got -2."},
 		"a negative temperature":       {chat, `{"model":"m",` + user + `,"temperature":-1}`, 400, BadRequest, "temperature must be non-negative, got -1.0."},
 		"a little below zero":          {chat, `{"model":"m",` + user + `,"temperature":-0.25,"n":2}`, 400, BadRequest, "temperature must be non-negative, got -0.25."},
+		"a great temperature":          {chat, `{"model":"m",` + user + `,"temperature":3}`, 400, BadRequest, "temperature must be in [0, 2], got 3.0."},
+		"no share of tokens":           {chat, `{"model":"m",` + user + `,"top_p":0}`, 400, BadRequest, "top_p must be in (0, 1], got 0.0."},
+		"more than all tokens":         {chat, `{"model":"m",` + user + `,"top_p":1.5}`, 400, BadRequest, "top_p must be in (0, 1], got 1.5."},
+		"fewer than no tokens":         {chat, `{"model":"m",` + user + `,"top_k":-2}`, 400, BadRequest, "top_k must be 0 (disable), or at least 1, got -2."},
+		"more than the likeliest":      {chat, `{"model":"m",` + user + `,"min_p":2}`, 400, BadRequest, "min_p must be in [0, 1], got 2.0."},
 		"nobody speaks":                {chat, `{"model":"m","messages":[]}`, 400, BadRequest, "messages holds no message of role user"},
 		"another path":                 {"/v1/completions", `{}`, 404, NotFound, "there is no POST /v1/completions here; there are: POST /v1/chat/completions and /tokenize, GET /v1/models, /health, /version and /metrics"},
 	} {
