@@ -360,10 +360,14 @@ func (h *HTTP) advice(e *expert, t *trouble) string {
 		return fmt.Sprintf("set %s to a key of this server, or name a variable that holds one with key_env", h.o.KeyName)
 	case (t.class == Unfinished || t.class == Broken) && has("the stream"):
 		return "if the server cannot stream, or something on the way cuts streams, set whole: true of the expert in the pool file"
+	case t.class == Model && e.listed && has("404 not found: not found"):
+		return fmt.Sprintf("it lists %q, and takes no such requests of it: with vLLM, --runner pooling serves vectors and --runner generate answers", e.Model)
 	case t.class == Model:
 		return fmt.Sprintf("is %q the name that the server knows the model by, and does url end as its address does?", e.Model)
 	case t.class == Refused && has("max_completion_tokens") && has("unsupported", "not supported", "instead"):
 		return "set limit_field: max_completion_tokens of the expert in the pool file"
+	case t.class == Refused && has("maximum context length", "context window", "max_model_len") && e.MaxTokens == 0:
+		return "start the server with a larger --max-model-len, or leave out the longest texts"
 	case t.class == Refused && has("maximum context length", "context window", "max_model_len"):
 		return fmt.Sprintf("start the server with a larger --max-model-len, or lower the expert's max_tokens (%d)", e.MaxTokens)
 	case t.class == Refused && has("max_tokens", "max_completion_tokens") && has("too large", "at most", "valid range"):
@@ -446,7 +450,7 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 		}
 		response.Body.Close()
 		if t == nil && q.vectors == nil {
-			t = h.finished(r, id)
+			t = h.finished(e, r, id)
 		}
 	}
 	a.Usage, a.Estimated = cost.Usage{}, false
@@ -500,9 +504,14 @@ func (h *HTTP) cut(cause error) *trouble {
 }
 
 // finished says whether an answer that has come to its end is one.
-func (h *HTTP) finished(r *reply, id string) *trouble {
+func (h *HTTP) finished(e *expert, r *reply, id string) *trouble {
 	if t := r.ended(); t != nil {
 		return t
+	}
+	if r.finish == "stop" && len(bytes.TrimSpace(r.text)) == 0 && len(r.reasoning) > 0 && r.calls == nil {
+		if n := e.unspoken.Add(1); tens(int(n)) {
+			h.o.Log.Warn("an answer that was not cut is thinking alone, so nothing of it is graded: does the server's reasoning parser fit the model?", "expert", e.ID, "so far", n)
+		}
 	}
 	switch r.finish {
 	case "stop", "length", "tool_calls", "function_call":

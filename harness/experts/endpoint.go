@@ -21,6 +21,7 @@ type Endpoint struct {
 	LimitField string      // what the servers call max_tokens; empty: max_tokens
 	Limits     spec.Limits // what the expert is asked at most
 	Embeds     bool        // it is asked for vectors alone
+	Tools      bool        // it is asked with tools
 
 	Handler http.Handler // answers in this process in place of a server at URL, which then only names it; nil: the network does
 }

@@ -398,9 +398,66 @@ func TestPreflightNamesWhatIsServed(t *testing.T) {
 	if err := h.Preflight(context.Background(), time.Minute); err == nil || !strings.Contains(err.Error(), "room for 100 tokens in all, so every request for max_tokens 100 would be refused") {
 		t.Errorf("a window without room for the prompt: %v", err)
 	}
+	// vLLM says no length of an adapter: it is that of the model that it lies over.
+	h, _ = scripted(t, HTTPOptions{}, say(200, `{"data":[{"id":"base","parent":null,"max_model_len":100},{"id":"m","parent":"base","max_model_len":null}]}`))
+	if err := h.Preflight(context.Background(), time.Minute); err == nil || !strings.Contains(err.Error(), "room for 100 tokens in all") {
+		t.Errorf("adapter of a small server: %v", err)
+	}
 	h, _ = scripted(t, HTTPOptions{}, say(200, `{"data":[{"id":"m","max_model_len":200}]}`))
 	if err := h.Preflight(context.Background(), time.Minute); err != nil {
 		t.Error(err)
+	}
+}
+
+// A vLLM without a parser for calls refuses every request with tools, and so does one that serves vectors any text. Both list the model; the words are those of
+// vLLM 0.32.0.
+func TestVLLMIsAskedForWhatItWasStartedFor(t *testing.T) {
+	list, version := say(200, `{"data":[{"id":"m","max_model_len":200}]}`), say(200, `{"version":"0.32.0"}`)
+	for _, c := range []struct{ said, want string }{
+		{`{"error":{"message":"\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set","type":"BadRequestError","param":null,"code":400}}`, "takes no tools, with which it is to be asked (it says: \"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set): start it with these flags"},
+		{`{"error":{"message":"max_tokens=201 cannot be greater than max_model_len=200. Please request fewer output tokens. (parameter=max_tokens, value=201)","type":"BadRequestError","param":"max_tokens","code":400}}`, ""},
+	} {
+		var sent map[string]any
+		h, asked := scripted(t, HTTPOptions{}, list, version, func(w http.ResponseWriter, r *http.Request) {
+			if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+				t.Error(err)
+			}
+			say(400, c.said)(w, r)
+		})
+		h.experts[0].Tools = true
+		err := h.Preflight(t.Context(), time.Minute)
+		if (err == nil) != (c.want == "") || err != nil && !(errors.Is(err, ErrMisconfigured) && strings.HasSuffix(err.Error(), c.want)) {
+			t.Errorf("error %v, want %q", err, c.want)
+		}
+		if sent["max_tokens"] != 201.0 || sent["tools"] == nil || asked.Load() != 3 {
+			t.Errorf("%d requests, the last was %v", asked.Load(), sent)
+		}
+	}
+	h, _ := scripted(t, HTTPOptions{}, list, version, say(404, `{"detail":"Not Found"}`))
+	if err := h.Preflight(t.Context(), time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Complete(t.Context(), Request{Expert: "e"}); err == nil || !strings.HasSuffix(err.Error(), `it lists "m", and takes no such requests of it: with vLLM, --runner pooling serves vectors and --runner generate answers`) {
+		t.Error(err)
+	}
+}
+
+// Where a reasoning parser finds no end of the thinking, vLLM sends the whole answer as thinking.
+func TestAnswersThatAreThinkingAloneAreSpokenOf(t *testing.T) {
+	thought := func(finish string) func(http.ResponseWriter, *http.Request) {
+		return say(200, `{"choices":[{"index":0,"message":{"role":"assistant","content":null,"reasoning":"2 + 3 = 5"},"finish_reason":"`+finish+`"}],"usage":{"prompt_tokens":3,"completion_tokens":9}}`)
+	}
+	for finish, want := range map[string]int{"stop": 2, "length": 0} {
+		var log bytes.Buffer
+		h, _ := scripted(t, HTTPOptions{Log: slog.New(slog.NewTextHandler(&log, nil))}, thought(finish))
+		for range 11 {
+			if c, err := h.Complete(t.Context(), Request{Expert: "e"}); err != nil || c.Text != "" || c.Reasoning != "2 + 3 = 5" {
+				t.Errorf("%+v, %v", c, err)
+			}
+		}
+		if n := strings.Count(log.String(), "does the server's reasoning parser fit the model?"); n != want {
+			t.Errorf("%s: said %d times, want %d: %s", finish, n, want, log.String())
+		}
 	}
 }
 

@@ -72,7 +72,11 @@ func (h *HTTP) Preflight(ctx context.Context, wait time.Duration) error {
 				said[s] = true
 				continue
 			}
-			if err := f.models.fits(e, s); err != nil {
+			room, err := f.models.fits(e, s)
+			if err == nil && e.Tools {
+				err = h.takesTools(ctx, e, s, room)
+			}
+			if err != nil {
 				faults = append(faults, fmt.Errorf("expert %s: %w", e.ID, err))
 			}
 		}
@@ -104,7 +108,8 @@ type models struct {
 
 type model struct {
 	ID          string `json:"id"`
-	MaxModelLen int    `json:"max_model_len"` // vLLM only
+	Parent      string `json:"parent"`        // of an adapter: the model that it lies over; vLLM only
+	MaxModelLen int    `json:"max_model_len"` // 0 of an adapter; vLLM only
 }
 
 func (m models) names() []string {
@@ -115,20 +120,25 @@ func (m models) names() []string {
 	return names
 }
 
-// fits says whether a server can be asked for an expert.
-func (m models) fits(e *expert, s *server) error {
+// fits says whether a server can be asked for an expert, and how many tokens it has room for; 0: it does not say.
+func (m models) fits(e *expert, s *server) (room int, err error) {
 	if m.unlisted {
-		return nil
+		return 0, nil
 	}
 	i := slices.IndexFunc(m.Data, func(d model) bool { return d.ID == e.Model })
 	if i < 0 {
-		return fmt.Errorf("%w: %s does not serve the model %q; it serves: %s", ErrUnknownExpert, s.base, e.Model, list(m.names()))
+		return 0, fmt.Errorf("%w: %s does not serve the model %q; it serves: %s", ErrUnknownExpert, s.base, e.Model, list(m.names()))
 	}
-	e.note(s, m.Data[i].MaxModelLen)
-	if room := m.Data[i].MaxModelLen; room > 0 && room <= e.MaxTokens {
-		return fmt.Errorf("%s serves %q with room for %d tokens in all, so every request for max_tokens %d would be refused: start it with a larger --max-model-len", s.base, e.Model, room, e.MaxTokens)
+	room = m.Data[i].MaxModelLen
+	if over := slices.IndexFunc(m.Data, func(d model) bool { return d.ID == m.Data[i].Parent }); room == 0 && over >= 0 {
+		room = m.Data[over].MaxModelLen
 	}
-	return nil
+	e.note(s, room)
+	e.listed = true
+	if room > 0 && room <= e.MaxTokens {
+		err = fmt.Errorf("%s serves %q with room for %d tokens in all, so every request for max_tokens %d would be refused: start it with a larger --max-model-len", s.base, e.Model, room, e.MaxTokens)
+	}
+	return room, err
 }
 
 // Served returns the names of the models that the server at the base URL of the client's first endpoint has.
@@ -228,6 +238,20 @@ func (h *HTTP) takes(ctx context.Context, e *expert, s *server) *trouble {
 		return t
 	}
 	return nil
+}
+
+// takesTools says why a vLLM with room for so many tokens refuses every request with tools. It is asked for more tokens than that, which it refuses as
+// well, so that it generates nothing; it looks at the tools first.
+func (h *HTTP) takesTools(ctx context.Context, e *expert, s *server, room int) error {
+	if room == 0 || !s.vllm.Load() {
+		return nil
+	}
+	r := ChatRequest{Messages: []Message{{Role: "user"}}, Tools: []Tool{{Name: "none", Parameters: "{}"}}}
+	response, body, err := h.fetch(ctx, s, http.MethodPost, s.base+"/chat/completions", appendChat(nil, e.Model, "max_tokens", room+1, r))
+	if err != nil || response.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), "--tool-call-parser") {
+		return nil // the first request will tell
+	}
+	return &told{fmt.Sprintf("%s takes no tools, with which it is to be asked (it says%s): start it with these flags", s.base, said(body, s.key)), []error{ErrMisconfigured}}
 }
 
 // version notes what vLLM says of itself.

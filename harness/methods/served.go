@@ -66,7 +66,14 @@ func (m *served) Name() string { return m.name }
 
 // Endpoints implements Asking.
 func (m *served) Endpoints() []experts.Endpoint {
-	return []experts.Endpoint{{Expert: routing.Expert{ID: m.policyID(), Model: m.Model, Revision: m.Revision}, URL: m.url, KeyEnv: m.keyEnv}}
+	x := experts.Endpoint{Expert: routing.Expert{ID: m.policyID(), Model: m.Model, Revision: m.Revision}, URL: m.url, KeyEnv: m.keyEnv}
+	switch p := m.Protocol.(type) {
+	case multiround.Tags:
+		x.MaxTokens = p.ResponseMaxTokens
+	case multiround.Tools:
+		x.MaxTokens, x.Tools = p.ResponseMaxTokens, true
+	}
+	return []experts.Endpoint{x}
 }
 
 // policyID names the policy among the endpoints; no expert can be called so.

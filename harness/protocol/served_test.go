@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -212,5 +213,48 @@ func TestRowsBehindAServerAreScoredByTheirTrajectories(t *testing.T) {
 	matched.Experiment.Methods[0].Params.Content = nil
 	if err := failing(t, matched, steps.Options{Out: out}); !errors.Is(err, spec.ErrUsage) || !strings.Contains(err.Error(), "asks a language model") {
 		t.Errorf("matched to a row that asks: %v", err)
+	}
+}
+
+// A policy whose server has no room for what it may write, or takes no tools, is found before anybody is asked; two rows of one model are looked at apart.
+func TestPoliciesAreLookedAtBeforeAnybodyIsAsked(t *testing.T) {
+	for _, c := range []struct {
+		room int
+		want []string
+	}{
+		{1000, []string{"policy of routerr1: ", "room for 1000 tokens in all, so every request for max_tokens 1024", "policy of xrouter: ", "for max_tokens 8192"}},
+		{9000, []string{"policy of xrouter: ", "takes no tools, with which it is to be asked (it says: no --tool-call-parser)"}},
+	} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch r.URL.Path {
+			case "/v1/models":
+				fmt.Fprintf(w, `{"data":[{"id":"router","max_model_len":%d}]}`, c.room)
+			case "/version":
+				io.WriteString(w, `{"version":"0.32.0"}`)
+			case "/v1/chat/completions":
+				var q struct {
+					Tools []any
+					Most  int `json:"max_tokens"`
+				}
+				if err := json.NewDecoder(r.Body).Decode(&q); err != nil || q.Tools == nil || q.Most <= c.room {
+					t.Errorf("asked with %d tools for %d tokens: %v", len(q.Tools), q.Most, err)
+				}
+				w.WriteHeader(http.StatusBadRequest)
+				io.WriteString(w, `{"error":{"message":"no --tool-call-parser"}}`)
+			}
+		}))
+		dir := t.TempDir()
+		path := filepath.Join(dir, "served.yaml")
+		toy.Put(t, path, strings.ReplaceAll(servedSpec, "URL", s.URL+"/v1"))
+		err := failing(t, toy.Load(t, path), steps.Options{Out: filepath.Join(dir, "out")})
+		for _, want := range c.want {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("room %d: error %v does not say %q", c.room, err, want)
+			}
+		}
+		if err != nil && strings.Contains(err.Error(), "fit ") {
+			t.Errorf("room %d: only a fit noticed: %v", c.room, err)
+		}
+		s.Close()
 	}
 }

@@ -213,7 +213,10 @@ func (e *experiment) unasked() (endpoints []experts.Endpoint) {
 			continue
 		}
 		for _, x := range methods.Endpoints(f.method) {
-			if x.URL != "" && !slices.ContainsFunc(endpoints, func(y experts.Endpoint) bool { return x.URL == y.URL && x.Model == y.Model }) {
+			same := func(y experts.Endpoint) bool {
+				return x.URL == y.URL && x.Model == y.Model && x.MaxTokens == y.MaxTokens && x.Tools == y.Tools
+			}
+			if x.URL != "" && !slices.ContainsFunc(endpoints, same) {
 				endpoints = append(endpoints, x)
 			}
 		}
