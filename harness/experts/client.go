@@ -390,11 +390,13 @@ type watch struct {
 	io.Reader
 	idle  time.Duration
 	timer *time.Timer
+	begun *atomic.Bool
 }
 
 func (w *watch) Read(b []byte) (int, error) {
 	n, err := w.Reader.Read(b)
 	if n > 0 {
+		w.begun.Store(true)
 		w.timer.Reset(w.idle)
 	}
 	return n, err
@@ -405,11 +407,19 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var begun atomic.Bool
-	timer := time.AfterFunc(h.o.FirstByte, func() {
-		if begun.Load() {
+	begin := time.Now()
+	var timer *time.Timer
+	timer = time.AfterFunc(h.o.FirstByte, func() {
+		left := h.o.FirstByte - time.Since(begin)
+		switch {
+		case begun.Load():
 			cancel(errIdle)
-		} else {
+		case left <= 0:
 			cancel(errFirst)
+		case h.health(ctx, s) == nil || begun.Load():
+			timer.Reset(min(h.o.Idle, left))
+		default:
+			cancel(errIdle)
 		}
 	})
 	defer timer.Stop()
@@ -437,9 +447,9 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 		timer.Reset(min(h.o.Idle, time.Minute))
 		t = h.turnedDown(e, s, response, streamed)
 	default:
-		begun.Store(true)
-		timer.Reset(h.o.Idle)
-		w := &watch{Reader: response.Body, idle: h.o.Idle, timer: timer}
+		// vLLM sends the head at once and nothing while a request waits for its turn: it may wait as long as for the head, if the server is well.
+		timer.Reset(min(h.o.Idle, max(0, h.o.FirstByte-time.Since(begin))))
+		w := &watch{Reader: response.Body, idle: h.o.Idle, timer: timer, begun: &begun}
 		switch {
 		case q.vectors != nil:
 			t = q.vectors.read(w, r, &h.bodies)

@@ -461,6 +461,54 @@ func TestAnswersThatAreThinkingAloneAreSpokenOf(t *testing.T) {
 	}
 }
 
+// A vLLM that was told to stop, with --shutdown-timeout, finishes what it has, and refuses the rest in these words; it says that it is well meanwhile.
+func TestAServerThatStopsIsWaitedFor(t *testing.T) {
+	h, asked := scripted(t, HTTPOptions{Tries: 1}, say(500, `{"error":{"message":"cannot schedule new futures after shutdown","type":"InternalServerError","param":null,"code":500}}`), say(200, answer))
+	if got, err := h.Complete(t.Context(), Request{Expert: "e"}); err != nil || got.Text != `\boxed{4}` || asked.Load() != 2 {
+		t.Errorf("%+v, %v after %d requests", got, err, asked.Load())
+	}
+}
+
+// vLLM sends the head of an answer at once, and then nothing while the request waits for its turn. One that was told to stop does so for ever, and its health is
+// not to be had.
+func TestAnAnswerMayBeginLongAfterItsHead(t *testing.T) {
+	for _, c := range []struct {
+		ill   int64 // looks at its health that find it ill
+		tries int64
+	}{{0, 1}, {2, 2}} {
+		var asked, looks atomic.Int64
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/health" {
+				if looks.Add(1) <= c.ill {
+					w.WriteHeader(503)
+				}
+				return
+			}
+			io.Copy(io.Discard, r.Body)
+			w.Header().Set("Content-Type", "text/event-stream")
+			w.(http.Flusher).Flush()
+			if asked.Add(1) == 1 {
+				select {
+				case <-time.After(300 * time.Millisecond):
+				case <-r.Context().Done():
+				}
+			}
+			io.WriteString(w, "data: "+strings.Replace(answer, `"message"`, `"delta"`, 1)+"\n\n")
+		}))
+		h, err := NewHTTP([]Endpoint{{Expert: routing.Expert{ID: "e", Model: "m", MaxTokens: 100}, URL: srv.URL + "/v1"}},
+			HTTPOptions{Idle: 30 * time.Millisecond, FirstByte: time.Minute, Wait: time.Millisecond, Probe: time.Millisecond, Log: quiet})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := h.Complete(t.Context(), Request{Expert: "e"})
+		if err != nil || got.Text != `\boxed{4}` || asked.Load() != c.tries {
+			t.Errorf("ill %d times: %+v, %v after %d requests, want %d", c.ill, got, err, asked.Load(), c.tries)
+		}
+		h.Close()
+		srv.Close()
+	}
+}
+
 func TestRequestsCarryEverythingThatShapesTheAnswer(t *testing.T) {
 	var got map[string]any
 	var header http.Header

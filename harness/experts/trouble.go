@@ -3,6 +3,7 @@
 package experts
 
 import (
+	"bytes"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -109,6 +110,8 @@ func refusal(response *http.Response, body []byte, key string) *trouble {
 		t.class, t.debt = Key, true
 	case code == http.StatusUnauthorized:
 		t.keyed = true
+	case code == http.StatusInternalServerError && bytes.Contains(body, []byte("after shutdown")): // a vLLM that was told to stop and finishes what it has
+		t.down = true
 	case code == http.StatusServiceUnavailable:
 		if t.after > 0 {
 			t.class = Limited
