@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	mathrand "math/rand/v2"
 	"net"
 	"net/http"
@@ -409,19 +410,23 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	var begun atomic.Bool
 	begin := time.Now()
 	var timer *time.Timer
-	timer = time.AfterFunc(h.o.FirstByte, func() {
+	expired := func() {
 		left := h.o.FirstByte - time.Since(begin)
 		switch {
 		case begun.Load():
 			cancel(errIdle)
 		case left <= 0:
 			cancel(errFirst)
-		case h.health(ctx, s) == nil || begun.Load():
-			timer.Reset(min(h.o.Idle, left))
-		default:
+		case h.health(ctx, s) == nil:
+			if !begun.Load() { // or else what was read has set it
+				timer.Reset(min(h.o.Idle, left))
+			}
+		case !begun.Load():
 			cancel(errIdle)
 		}
-	})
+	}
+	timer = time.AfterFunc(math.MaxInt64, expired)
+	timer.Reset(h.o.FirstByte) // not before it is there to be set again
 	defer timer.Stop()
 	if h.o.RequestTime > 0 {
 		slow := time.AfterFunc(h.o.RequestTime, func() { cancel(errSlow) })
