@@ -523,9 +523,13 @@ func (h *HTTP) finished(e *expert, r *reply, id string) *trouble {
 	if t := r.ended(); t != nil {
 		return t
 	}
-	if r.finish == "stop" && len(bytes.TrimSpace(r.text)) == 0 && len(r.reasoning) > 0 && r.calls == nil {
-		if n := e.unspoken.Add(1); tens(int(n)) {
-			h.o.Log.Warn("an answer that was not cut is thinking alone, so nothing of it is graded: does the server's reasoning parser fit the model?", "expert", e.ID, "so far", n)
+	switch said := len(bytes.TrimSpace(r.text)) > 0 || r.calls != nil; {
+	case r.finish != "stop":
+	case said:
+		e.spoke.Store(true)
+	case len(r.reasoning) > 0 && !e.spoke.Load(): // models do that now and then, and a parser that does not fit makes them do it always
+		if n := e.unspoken.Add(1); n > 1 && tens(int(n)) {
+			h.o.Log.Warn("every answer that was not cut is thinking alone, so nothing is graded: does the server's reasoning parser fit the model?", "expert", e.ID, "so far", n)
 		}
 	}
 	switch r.finish {

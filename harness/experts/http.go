@@ -105,12 +105,13 @@ type server struct {
 
 func (s *server) root() string { return strings.TrimSuffix(s.base, "/v1") }
 
-// expert is an endpoint and who has it. It is guarded by HTTP.mu but for whole and unspoken.
+// expert is an endpoint and who has it. It is guarded by HTTP.mu but for what is atomic.
 type expert struct {
 	Endpoint
 	servers  []*server
 	whole    atomic.Bool  // its servers were found not to stream
-	unspoken atomic.Int64 // answers that hold thinking alone
+	unspoken atomic.Int64 // answers that were not cut and hold thinking alone, as long as all do
+	spoke    atomic.Bool  // one of them holds an answer
 	room     int          // tokens of prompt and answer at the server that has least, set by Preflight; 0: none says
 	narrow   *server      // that server
 	listed   bool         // a server that Preflight looked at says that it has the model

@@ -447,9 +447,16 @@ func TestAnswersThatAreThinkingAloneAreSpokenOf(t *testing.T) {
 	thought := func(finish string) func(http.ResponseWriter, *http.Request) {
 		return say(200, `{"choices":[{"index":0,"message":{"role":"assistant","content":null,"reasoning":"2 + 3 = 5"},"finish_reason":"`+finish+`"}],"usage":{"prompt_tokens":3,"completion_tokens":9}}`)
 	}
-	for finish, want := range map[string]int{"stop": 2, "length": 0} {
+	for finish, want := range map[string]int{"stop": 1, "length": 0, "stop, once one has said something": 0} {
 		var log bytes.Buffer
+		finish, spoken := strings.CutSuffix(finish, ", once one has said something")
 		h, _ := scripted(t, HTTPOptions{Log: slog.New(slog.NewTextHandler(&log, nil))}, thought(finish))
+		if spoken {
+			h, _ = scripted(t, HTTPOptions{Log: slog.New(slog.NewTextHandler(&log, nil))}, say(200, answer), thought(finish))
+			if _, err := h.Complete(t.Context(), Request{Expert: "e"}); err != nil {
+				t.Error(err)
+			}
+		}
 		for range 11 {
 			if c, err := h.Complete(t.Context(), Request{Expert: "e"}); err != nil || c.Text != "" || c.Reasoning != "2 + 3 = 5" {
 				t.Errorf("%+v, %v", c, err)
