@@ -297,7 +297,7 @@ $(LIVE)/installed: tools/live/requirements.txt tools/smollm2/requirements.txt
 test-live: $(LIVE)/installed
 	ENTROROUTER_LIVE='$(CURDIR)/$(LIVE)' $(GO) test -count=1 -v -run '^TestLive' -timeout 30m ./cmd/entrorouter
 
-# The same trials against vLLM, which computes on the CPU, and those of what only vLLM can: batches, adapters. 1.6 GB of packages.
+# The same trials against vLLM, which computes on the CPU, and those of what only vLLM can: batches, adapters. 1 GB of packages.
 VLLM = build/vllm
 test-vllm: build smollm2 $(VLLM)/installed
 	ENTROROUTER_VLLM='$(CURDIR)/$(VLLM)' $(GO) test -count=1 -v -run '^TestLive' -timeout 90m ./cmd/entrorouter
