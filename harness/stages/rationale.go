@@ -36,7 +36,7 @@ func (t *Training) Teacher() (x experts.Endpoint, ok bool) {
 // that of the run; nil: there is none, and the policy does. Where it cannot be asked, that is an error of the first text, so that a
 // router may be loaded for its weights alone.
 func (t *Training) writer(work routing.Work) policy.Write {
-	s, err := t.writerServer(cmp.Or(work.Unfinished, work.Dir, t.With.Handover))
+	s, err := t.writerServer(work)
 	switch {
 	case err != nil:
 		return func(context.Context, *policy.Model, []string, []policy.Row, int, bool, seed.Seed) ([]policy.Row, error) {
@@ -51,7 +51,7 @@ func (t *Training) writer(work routing.Work) policy.Write {
 // LookAtWriter finds out whether the server of the spec that writes for a row's policy can do it, before anything is paid. It returns the
 // server's address and version; none if no server writes.
 func (t *Training) LookAtWriter(ctx context.Context, pool []routing.Expert) (url, version string, err error) {
-	s, err := t.writerServer(t.With.Handover)
+	s, err := t.writerServer(routing.Work{})
 	if s == nil || err != nil {
 		return "", "", err
 	}
@@ -63,13 +63,13 @@ func (t *Training) LookAtWriter(ctx context.Context, pool []routing.Expert) (url
 	return s.URL, version, err
 }
 
-// writerServer is that server, to which adapters are handed over in a folder; nil: there is none.
-func (t *Training) writerServer(folder string) (*generate.Server, error) {
+// writerServer is that server, to which adapters are handed over in the folder of the spec, or of the work, or of the run; nil: there is none.
+func (t *Training) writerServer(work routing.Work) (*generate.Server, error) {
 	w := t.With.Writer
 	if w == nil || !t.Policy.Reasons() {
 		return nil, nil
 	}
-	s := &generate.Server{URL: w.URL, Folder: cmp.Or(w.Folder, folder), Flight: w.Flight}
+	s := &generate.Server{URL: w.URL, Folder: cmp.Or(w.Folder, work.Unfinished, work.Dir, t.With.Handover), Flight: w.Flight}
 	if w.KeyEnv != "" {
 		if s.Key = os.Getenv(w.KeyEnv); s.Key == "" {
 			return nil, fmt.Errorf("the environment variable %s, which is to hold the key of %s, is not set", w.KeyEnv, w.URL)

@@ -162,10 +162,7 @@ func TestATeacherThatSaysNothingOfUseLeavesTheRowUnfitted(t *testing.T) {
 
 // Both stages train; the router's decisions come back from what it left, and count what it writes.
 func TestARouterThatWritesIsTrainedAndLoaded(t *testing.T) {
-	e, _ := taughtBy(t, "entrorouter", func(prompt string, a experts.Ask) string {
-		chosen, _ := experts.ReadChosen(prompt)
-		return fmt.Sprintf("Copy %d.\n{\"model\": %q}", a.Run, chosen)
-	})
+	e, _ := taughtBy(t, "entrorouter", eachCopy)
 	w := routingtest.Work(1)
 	w.Dir = t.TempDir()
 	set := three()
@@ -217,14 +214,29 @@ func TestAWriterNeedsItsKeyAndAFolder(t *testing.T) {
 	if err := asked(routingtest.Work(1)); err == nil || !strings.Contains(err.Error(), "set writer.folder") {
 		t.Errorf("error is %v", err)
 	}
+	into := func(w routing.Work, want string) {
+		t.Helper()
+		if s, err := e.writerServer(w); err != nil || s.Folder != want || s.Key != "sesame" || e.writer(w) == nil {
+			t.Errorf("adapters go to %+v, want %s (%v)", s, want, err)
+		}
+	}
+	into(w, w.Unfinished)
+	e.With.Handover = t.TempDir()
+	into(w, w.Unfinished)
+	into(routingtest.Work(1), e.With.Handover)
+	e.With.Writer.Folder = t.TempDir()
+	into(w, e.With.Writer.Folder)
+}
+
+// eachCopy is a teacher whose rationales are used: each leads to the choice that it is shown, and says which copy it is.
+func eachCopy(prompt string, a experts.Ask) string {
+	chosen, _ := experts.ReadChosen(prompt)
+	return fmt.Sprintf("Copy %d.\n{\"model\": %q}", a.Run, chosen)
 }
 
 // A router that a server wrote for in training is loaded where nobody can write: its weights are exported, and it says what is missing once it is asked.
 func TestARouterOfAWriterIsLoadedWithoutIt(t *testing.T) {
-	e, _ := taughtBy(t, "sft", func(prompt string, a experts.Ask) string {
-		chosen, _ := experts.ReadChosen(prompt)
-		return fmt.Sprintf("Copy %d.\n{\"model\": %q}", a.Run, chosen)
-	})
+	e, _ := taughtBy(t, "sft", eachCopy)
 	w := routingtest.Work(1)
 	w.Dir = t.TempDir()
 	r, err := e.Fit(t.Context(), three(), w)
