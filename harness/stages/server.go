@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -92,6 +93,9 @@ type onServer struct {
 
 	server *generate.Server
 	model  string
+
+	asking sync.Mutex
+	tokens []int32 // of the labels, as the server has them; nil: it was not asked yet
 }
 
 // topTokens is how many of the likeliest tokens are asked for: OpenAI's bound, and vLLM's as long as nobody sets another.
@@ -138,13 +142,30 @@ func (s *onServer) after(ctx context.Context, chat []experts.Message) ([]float64
 	if err != nil {
 		return nil, err
 	}
-	letters := make([]int32, len(s.labels))
-	for k, label := range s.labels {
-		if letters[k], err = s.server.Token(ctx, s.model, label); err != nil {
-			return nil, err
-		}
+	letters, err := s.letters(ctx)
+	if err != nil {
+		return nil, err
 	}
 	return s.server.After(ctx, s.model, row, letters)
+}
+
+// letters returns the tokens of the labels, for which the server is asked once.
+func (s *onServer) letters(ctx context.Context) ([]int32, error) {
+	s.asking.Lock()
+	defer s.asking.Unlock()
+	if s.tokens != nil {
+		return s.tokens, nil
+	}
+	var tokens []int32
+	for _, label := range s.labels {
+		token, err := s.server.Token(ctx, s.model, label)
+		if err != nil {
+			return nil, err
+		}
+		tokens = append(tokens, token)
+	}
+	s.tokens = tokens
+	return tokens, nil
 }
 
 // impossible is what vLLM sends for a log-probability of minus infinity.
