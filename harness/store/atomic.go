@@ -67,7 +67,7 @@ func writeTo(at step, path string, write func(io.Writer) error) (err error) {
 	if err := at.do("rename", path); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
+	if err := rename(f.Name(), path); err != nil {
 		return err
 	}
 	done = true
@@ -114,7 +114,7 @@ func (h hooked) Write(p []byte) (int, error) {
 func explainWrite(path string, err error) error {
 	var advice string
 	switch {
-	case errors.Is(err, syscall.ENOSPC):
+	case diskFull(err):
 		advice = "the disk is full; free some space and run again, finished work is kept"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		advice = "not writable; change its permissions or choose another folder"

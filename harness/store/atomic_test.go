@@ -83,3 +83,14 @@ func TestWriteFileWritesThroughALink(t *testing.T) {
 		t.Error("the link became a file")
 	}
 }
+
+func TestAUsedUpQuotaIsAFullDisk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table.md")
+	err := writeTo(func(op, path string) error { return &fs.PathError{Op: op, Path: path, Err: syscall.EDQUOT} }, path, func(w io.Writer) error {
+		_, err := io.WriteString(w, "table")
+		return err
+	})
+	if err == nil || !strings.Contains(err.Error(), "the disk is full") || !errors.Is(err, syscall.EDQUOT) {
+		t.Errorf("error %v, want one that says that the disk is full, and why", err)
+	}
+}

@@ -276,7 +276,7 @@ func (d *Draft) commit() (Entry, error) {
 	if err := s.at.do("rename", final); err != nil {
 		return Entry{}, err
 	}
-	if err := os.Rename(d.dir, final); err != nil {
+	if err := rename(d.dir, final); err != nil {
 		return Entry{}, err
 	}
 	for _, dir := range []string{filepath.Dir(final), filepath.Dir(filepath.Dir(final))} {

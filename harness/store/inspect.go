@@ -64,7 +64,7 @@ func Mend(ctx context.Context, root string) (_ *Inspection, err error) {
 	for _, e := range in.Damaged {
 		to, err := s.asideName(e.Key.Stage + "-" + filepath.Base(e.Dir))
 		if err == nil {
-			err = os.Rename(e.Dir, to)
+			err = rename(e.Dir, to)
 		}
 		if err != nil {
 			return nil, err
@@ -152,7 +152,7 @@ func (s *Store) salvage(ctx context.Context, path string) (kept int64, err error
 		return 0, err
 	}
 	for _, suffix := range []string{"-wal", "-shm", ""} {
-		if err := os.Rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := rename(path+suffix, aside+suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return 0, err
 		}
 	}

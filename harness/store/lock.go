@@ -117,7 +117,5 @@ func HolderOf(root string) (h Holder, ok bool, err error) {
 	return Holder{}, false, nil
 }
 
-// unlock removes the lock file and lets go, in this order.
-func (l *lock) unlock() error {
-	return errors.Join(os.Remove(l.f.Name()), l.f.Close())
-}
+// unlock lets go of the folder and leaves no file.
+func (l *lock) unlock() error { return letGo(l.f) }

@@ -84,7 +84,7 @@ func (s *Store) setAside(k Key) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return to, os.Rename(s.entryDir(k), to)
+	return to, rename(s.entryDir(k), to)
 }
 
 // asideName returns a name in corrupt/ that is not taken.

@@ -1,11 +1,12 @@
-//go:build unix && !solaris && !aix
+//go:build unix
 
-// Locks and folders on Unix.
+// Locks, folders and full disks on Unix.
 
 package store
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 )
@@ -25,11 +26,18 @@ func lockFile(f *os.File, alone bool) error {
 		case errors.Is(err, syscall.EINTR):
 		case errors.Is(err, syscall.EWOULDBLOCK):
 			return errHeld
+		case errors.Is(err, syscall.ENOSYS), errors.Is(err, syscall.ENOTSUP), errors.Is(err, syscall.ENOLCK):
+			return fmt.Errorf("its file system keeps no locks; name a folder on another one: %w", err)
 		default:
 			return err
 		}
 	}
 }
+
+// letGo removes the file and gives up the lock on it, in this order.
+func letGo(f *os.File) error { return errors.Join(os.Remove(f.Name()), f.Close()) }
+
+func rename(from, to string) error { return os.Rename(from, to) }
 
 // syncDir makes the names in dir survive a power cut.
 func syncDir(dir string) error {
@@ -39,4 +47,9 @@ func syncDir(dir string) error {
 	}
 	defer d.Close()
 	return d.Sync()
+}
+
+// diskFull says that there is no room left, or none of the user's share.
+func diskFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

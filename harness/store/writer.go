@@ -353,7 +353,7 @@ func mayPass(err error) bool {
 	if errors.As(err, &e) {
 		return slices.Contains([]int{sqlite3.SQLITE_FULL, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_IOERR}, e.Code()&0xff)
 	}
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EIO)
+	return diskFull(err) || errors.Is(err, syscall.EIO)
 }
 
 // stop writes what is queued and returns what could not be written.

@@ -1,3 +1,5 @@
+//go:build unix
+
 // Clientbench measures the client of package experts beside another one: it is the scripted server of both, and the
 // program that asks it with ours. `make bench-client` runs it.
 package main

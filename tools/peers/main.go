@@ -1,3 +1,5 @@
+//go:build unix
+
 // Peers measures a whole evaluation beside other programs that do it: 1,319 made-up sums asked of two models of one scripted
 // server and graded, by entrorouter, lm-eval and inspect_ai. `make bench-peers` runs it.
 package main

@@ -1,3 +1,5 @@
+//go:build unix
+
 // What the three programs are given is the same each time.
 
 package main
