@@ -222,6 +222,7 @@ type question struct {
 func (h *HTTP) ask(ctx context.Context, e *expert, q question, hears Attempts) (Completion, error) {
 	var waiting time.Time // since the first attempt that counted as none
 	stale := false        // an attempt met a connection that was not kept
+	var own patient
 	for tries := 0; ; {
 		place, err := h.admit(ctx, e, q.prompt, q.limit)
 		if err != nil {
@@ -270,6 +271,13 @@ func (h *HTTP) ask(ctx context.Context, e *expert, q question, hears Attempts) (
 				continue
 			}
 		default:
+			if h.ill(e, &own, trouble) {
+				if err := h.rest(ctx, e, s, &own, trouble); err != nil {
+					return Completion{}, err
+				}
+				tries = 0
+				continue
+			}
 			if tries++; tries < trouble.again(h.o.Tries) {
 				if err := h.pause(ctx, e, s, trouble, tries); err != nil {
 					return Completion{}, err

@@ -95,6 +95,7 @@ type server struct {
 	refusals int       // in a row that did not say how long to wait
 	limits   int       // how often it was left alone since it asked for that
 	probing  bool
+	gone     int           // how often it went, that is, was loading or down after it had been ready
 	again    map[Class]int // requests that were asked again, by why
 
 	inflight int
@@ -124,9 +125,11 @@ type expert struct {
 	waiting  []*waiter
 	timer    *time.Timer // wakes those who wait
 
+	signs    int // of life so far: answers, and what one request alone was refused for
 	answered bool
 	failed   Class // what the last requests have in common since one was answered
 	streak   int   // how many they are
+	ill      illness
 }
 
 // waiter is a request that waits for its turn.
@@ -173,17 +176,22 @@ func (h *HTTP) get(ctx context.Context, s *server, address string) (*http.Respon
 
 // fetch is get with a body of JSON.
 func (h *HTTP) fetch(ctx context.Context, s *server, method, address string, send []byte) (*http.Response, []byte, error) {
+	return h.carried(ctx, s, s.key, method, address, send)
+}
+
+// carried carries a short question with a key, or with none.
+func (h *HTTP) carried(ctx context.Context, s *server, key, method, address string, send []byte) (*http.Response, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	begun := time.Now()
-	response, body, err := h.carry(ctx, s, method, address, send)
+	response, body, err := h.carry(ctx, s, key, method, address, send)
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = late(fmt.Sprintf("%s did not answer within %s: is the server well, and is the url right?", address, time.Since(begun).Round(time.Second)))
 	}
 	return response, body, err
 }
 
-func (h *HTTP) carry(ctx context.Context, s *server, method, address string, send []byte) (*http.Response, []byte, error) {
+func (h *HTTP) carry(ctx context.Context, s *server, key, method, address string, send []byte) (*http.Response, []byte, error) {
 	q, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(send))
 	if err != nil {
 		return nil, nil, err
@@ -191,8 +199,8 @@ func (h *HTTP) carry(ctx context.Context, s *server, method, address string, sen
 	if send != nil {
 		q.Header.Set("Content-Type", "application/json")
 	}
-	if s.key != "" {
-		q.Header.Set("Authorization", "Bearer "+s.key)
+	if key != "" {
+		q.Header.Set("Authorization", "Bearer "+key)
 	}
 	response, err := s.via.RoundTrip(q)
 	if err != nil {

@@ -210,7 +210,7 @@ func TestNoPartOfAKeyIsSaid(t *testing.T) {
 		"another address":    {307, ""},
 	} {
 		pad, log := 0, &bytes.Buffer{}
-		h, _ := scripted(t, HTTPOptions{Key: key, Tries: 2, Log: slog.New(slog.NewTextHandler(log, nil))}, func(w http.ResponseWriter, r *http.Request) {
+		h, _ := scripted(t, HTTPOptions{Key: key, Tries: 2, ServerWait: -1, Log: slog.New(slog.NewTextHandler(log, nil))}, func(w http.ResponseWriter, r *http.Request) {
 			text := strings.Replace(body.text, "PAD", strings.Repeat("p", pad), 1)
 			if name == "a page" { // cut where it is read
 				text = strings.Repeat(" ", maxHead-330) + text

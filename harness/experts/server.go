@@ -177,6 +177,7 @@ func (h *HTTP) release(e *expert, place turn, sent time.Time, used float64, t *t
 	e.tokens.take(used - place.tokens)
 	switch {
 	case t == nil || t.class == Refused || t.class == Filtered || t.class == Unfinished || t.class == Protocol:
+		h.recovered(e, s)
 		if s.state == down || s.state == loading {
 			h.turns(s, ready, "")
 		}
@@ -239,6 +240,9 @@ func (h *HTTP) turns(s *server, to state, why string) {
 		s.since = now
 	}
 	if s.state != to {
+		if s.state == ready && to != limited {
+			s.gone++
+		}
 		if to == ready {
 			h.o.Log.Warn("the server is ready again", "server", s.base, "after", now.Sub(s.since).Round(time.Second))
 		} else if s.state == ready {
@@ -296,16 +300,106 @@ func (h *HTTP) probe(s *server) {
 	})
 }
 
-// health asks a server whether it is there. Whoever has no such path but answers is.
+// health asks a server whether it is there: by /health, without the key, since LiteLLM's proxy asks every model something for whoever
+// has one; and where that says nothing, by the list of models. Whoever has no such list but answers is there.
 func (h *HTTP) health(ctx context.Context, s *server) *trouble {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	response, body, err := h.get(ctx, s, s.root()+"/health")
+	response, body, err := h.carried(ctx, s, "", http.MethodGet, s.root()+"/health", nil)
 	if err != nil {
+		return lost(err)
+	}
+	switch response.StatusCode {
+	case http.StatusOK, http.StatusNoContent:
+		return nil
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return refusal(response, body, s.key)
+	}
+	if response, body, err = h.get(ctx, s, s.base+"/models"); err != nil {
 		return lost(err)
 	}
 	if response.StatusCode >= 500 && response.StatusCode != http.StatusNotImplemented {
 		return refusal(response, body, s.key)
 	}
 	return nil
+}
+
+// illness is what an expert has whose servers are there and fail whatever they are asked, as a proxy does that has lost the server
+// behind it. It ends with an answer.
+type illness struct {
+	requests int       // that have met it
+	since    time.Time // when the first one did
+	waited   bool      // one waits for its end
+}
+
+// several is how many requests an expert fails that is ill, each so often in a row: one or two may have themselves to blame.
+const several = 3
+
+// patient is what one request knows of its expert's illness.
+type patient struct {
+	met    int           // how often the request has met it since the last sign of life
+	signs  int           // of life by then
+	gone   int           // how often servers of the expert had gone by then
+	wait   time.Duration // until the request looks again
+	rested time.Time     // when it first waited for an end; zero: it did not
+}
+
+// gone is how often servers of an expert went.
+func (e *expert) gone() (n int) {
+	for _, s := range e.servers {
+		n += s.gone
+	}
+	return n
+}
+
+// ill says that it is the expert that fails and not the request: it has shown no sign of life while several requests were failed, this
+// one among them and several times, and no server went, which the request could be to blame for. Such tries do not
+// count, for as long as servers are waited for.
+func (h *HTTP) ill(e *expert, p *patient, t *trouble) bool {
+	if t.class != Unavailable || t.cause != nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if p.met == 0 || p.signs != e.signs {
+		*p = patient{signs: e.signs, gone: e.gone(), wait: h.o.Probe, rested: p.rested}
+		if e.ill.requests++; e.ill.requests == 1 {
+			e.ill.since = time.Now()
+		}
+	}
+	p.met++
+	since := e.ill.since
+	if !p.rested.IsZero() {
+		since = p.rested
+	}
+	return p.met >= several && e.ill.requests >= several && p.gone == e.gone() && time.Since(since) < h.o.ServerWait
+}
+
+// rest waits before an expert that is ill is asked again, at most as long as a server that is down.
+func (h *HTTP) rest(ctx context.Context, e *expert, s *server, p *patient, t *trouble) error {
+	if p.rested.IsZero() {
+		p.rested = time.Now()
+	}
+	h.mu.Lock()
+	if !e.ill.waited {
+		e.ill.waited = true
+		h.o.Log.Warn("waiting for an expert that fails whatever it is asked", "expert", e.ID, "server", s.base, "why", line(t.err.Error(), s.key))
+	}
+	h.mu.Unlock()
+	wait := p.wait/2 + time.Duration(rand.Int64N(int64(p.wait)))
+	p.wait = min(p.wait*3/2, 15*time.Second)
+	select {
+	case <-time.After(wait):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// recovered notes a sign of an expert's life.
+func (h *HTTP) recovered(e *expert, s *server) {
+	if e.signs++; e.ill.waited {
+		h.o.Log.Warn("the expert answers again", "expert", e.ID, "server", s.base, "after", time.Since(e.ill.since).Round(time.Second))
+	}
+	e.ill = illness{}
 }

@@ -56,7 +56,7 @@ func lockFolder(root string) (l *lock, err error) {
 // tryLock takes the lock at path or returns ErrLocked with the holder.
 func tryLock(path string) (*lock, error) {
 	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+		f, err := openLock(path)
 		if err != nil {
 			return nil, explainWrite(path, err)
 		}

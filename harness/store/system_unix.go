@@ -37,6 +37,9 @@ func lockFile(f *os.File, alone bool) error {
 // letGo removes the file and gives up the lock on it, in this order.
 func letGo(f *os.File) error { return errors.Join(os.Remove(f.Name()), f.Close()) }
 
+// openLock opens the file of a lock, or makes it.
+func openLock(path string) (*os.File, error) { return os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666) }
+
 func rename(from, to string) error { return os.Rename(from, to) }
 
 // syncDir makes the names in dir survive a power cut.

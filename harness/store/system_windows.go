@@ -38,10 +38,21 @@ func letGo(f *os.File) error {
 	return err
 }
 
-// rename waits for whoever has a file open for a moment, as programs do that look for viruses in what is new.
-func rename(from, to string) (err error) {
+// openLock opens the file of a lock, or makes it.
+func openLock(path string) (f *os.File, err error) {
+	err = patiently(func() (err error) {
+		f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
+		return err
+	})
+	return f, err
+}
+
+func rename(from, to string) error { return patiently(func() error { return os.Rename(from, to) }) }
+
+// patiently waits for whoever has a file for a moment: a process that removes it, a program that looks for viruses in what is new.
+func patiently(do func() error) (err error) {
 	for pause := time.Millisecond; pause < 2*time.Second; pause *= 2 {
-		if err = os.Rename(from, to); !errors.Is(err, windows.ERROR_ACCESS_DENIED) && !errors.Is(err, windows.ERROR_SHARING_VIOLATION) {
+		if err = do(); !errors.Is(err, windows.ERROR_ACCESS_DENIED) && !errors.Is(err, windows.ERROR_SHARING_VIOLATION) {
 			return err
 		}
 		time.Sleep(pause)
