@@ -3,6 +3,7 @@
 package experts
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -75,15 +76,22 @@ func appendChat(b []byte, model, limitField string, maxTokens int, r ChatRequest
 // appendSent ends the body of a request as it is sent. What is off is said to be off: servers fill in what is missing from
 // the model's own recommendation.
 func appendSent(chat []byte, s spec.Sampling) []byte {
-	b := chat[:len(chat)-1]
+	return append(append(chat[:len(chat)-1], off(s)...), '}')
+}
+
+// off says of what a sampling does not set that it is off, if servers would fill it in.
+func off(s spec.Sampling) (fields string) {
 	if s.TopK == 0 && !leftOut(s, "top_k") {
-		b = append(b, `,"top_k":-1`...) // 0 was an error in servers up to 2024
+		fields = `,"top_k":-1` // 0 was an error in servers up to 2024
 	}
 	if s.MinP == 0 && !leftOut(s, "min_p") {
-		b = append(b, `,"min_p":0`...)
+		fields += `,"min_p":0`
 	}
-	return append(b, '}')
+	return fields
 }
+
+// without takes the last n bytes of fields out of a body. The body is left as it is.
+func without(body []byte, n int) []byte { return append(slices.Clip(body[:len(body)-1-n]), '}') }
 
 // asStream makes a stream of a request. Where the server is known to be vLLM every event counts the tokens so far, which
 // is the one way to know what a stream cost that broke off; other servers may refuse the word.

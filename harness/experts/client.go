@@ -196,7 +196,7 @@ func (h *HTTP) question(r *ChatRequest) (*expert, question, error) {
 		q.prompt += len(m.Content)
 	}
 	q.prompt += len(r.Sampling.System)
-	q.body = e.body(*r, q.prompt)
+	q.body, q.off = e.body(*r, q.prompt), len(off(r.Sampling))
 	return e, q, nil
 }
 
@@ -214,6 +214,7 @@ type question struct {
 	body    []byte
 	prompt  int      // bytes of the messages
 	limit   int      // tokens; 0: none
+	off     int      // bytes of the fields at the end of the body that say of something that it is off
 	whole   bool     // calls of tools and first tokens are short and come in one piece
 	vectors *vectors // asked for in place of a completion; nil: a completion is
 }
@@ -258,7 +259,7 @@ func (h *HTTP) ask(ctx context.Context, e *expert, q question, hears Attempts) (
 			return c, nil
 		case ctx.Err() != nil:
 			return Completion{}, ctx.Err()
-		case trouble.whole:
+		case trouble.anew:
 			continue
 		case trouble.stale && !stale:
 			stale = true
@@ -381,7 +382,7 @@ func (h *HTTP) advice(e *expert, t *trouble) string {
 		return fmt.Sprintf("start the server with a larger --max-model-len, or lower the expert's max_tokens (%d)", e.MaxTokens)
 	case t.class == Refused && has("max_tokens", "max_completion_tokens") && has("too large", "at most", "valid range"):
 		return fmt.Sprintf("lower the expert's max_tokens (%d) in the pool file", e.MaxTokens)
-	case t.class == Refused && has("unrecognized", "unsupported", "not supported", "unknown", "extra inputs", "not permitted") && has("temperature", "top_p", "top_k", "min_p", "seed"):
+	case t.class == Refused && has("unrecognized", "unexpected", "unsupported", "not supported", "unknown", "extra inputs", "not permitted") && has("temperature", "top_p", "top_k", "min_p", "seed"):
 		return "name what the server refuses in leave_out of the pool file's sampling, or of the expert's"
 	}
 	return ""
@@ -442,6 +443,10 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	}
 	streamed := !(q.whole || e.Whole || e.whole.Load())
 	body := q.body
+	off := q.off > 0 && !e.plain.Load()
+	if q.off > 0 && !off {
+		body = without(body, q.off)
+	}
 	if streamed {
 		body = asStream(body, s.vllm.Load())
 	}
@@ -458,7 +463,7 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	case response.StatusCode != http.StatusOK:
 		begun.Store(true)
 		timer.Reset(min(h.o.Idle, time.Minute))
-		t = h.turnedDown(e, s, response, streamed)
+		t = h.turnedDown(e, s, response, streamed, off)
 	default:
 		// vLLM sends the head at once and nothing while a request waits for its turn: it may wait as long as for the head, if the server is well.
 		timer.Reset(min(h.o.Idle, max(0, h.o.FirstByte-time.Since(begin))))
@@ -499,12 +504,19 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 }
 
 // turnedDown reads why a server gave no answer.
-func (h *HTTP) turnedDown(e *expert, s *server, response *http.Response, streamed bool) *trouble {
+func (h *HTTP) turnedDown(e *expert, s *server, response *http.Response, streamed, off bool) *trouble {
 	said, _ := io.ReadAll(io.LimitReader(response.Body, maxHead))
 	response.Body.Close()
 	t := refusal(response, said, s.key)
-	if t.class == Refused && streamed && strings.Contains(strings.ToLower(string(said)), "stream") {
-		t.whole = true
+	text := strings.ToLower(string(said))
+	switch {
+	case t.class != Refused:
+	case off && (strings.Contains(text, "top_k") || strings.Contains(text, "min_p")): // whoever does not know them has them off
+		if t.anew = true; !e.plain.Swap(true) {
+			h.o.Log.Info("top_k and min_p are not said to be off: this server does not know them", "expert", e.ID, "server", s.base, "why", line(t.err.Error(), s.key))
+		}
+	case streamed && strings.Contains(text, "stream"):
+		t.anew = true
 		if e.whole.Swap(true) {
 			return t
 		}

@@ -111,6 +111,7 @@ type expert struct {
 	Endpoint
 	servers  []*server
 	whole    atomic.Bool  // its servers were found not to stream
+	plain    atomic.Bool  // its servers were found not to know what is off
 	unspoken atomic.Int64 // answers that were not cut and hold thinking alone, as long as all do
 	spoke    atomic.Bool  // one of them holds an answer
 	room     int          // tokens of prompt and answer at the server that has least, set by Preflight; 0: none says

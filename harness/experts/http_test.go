@@ -539,6 +539,59 @@ func TestRequestsCarryEverythingThatShapesTheAnswer(t *testing.T) {
 	}
 }
 
+// Whoever does not know a field has it off, so that it need not be said. What is on is left out by nobody but the pool file.
+func TestWhatIsOffIsNotSaidToWhoeverDoesNotKnowIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		sampling spec.Sampling
+		sent     string // by each request once the server has said what it does not know
+		refused  bool
+	}{
+		"both":                {spec.Sampling{Temperature: 0.6}, "", false},
+		"one of them":         {spec.Sampling{Temperature: 0.6, LeaveOut: `["top_k"]`}, "", false},
+		"neither":             {spec.Sampling{Temperature: 0.6, LeaveOut: `["top_k","min_p"]`}, "", false},
+		"one of them is on":   {spec.Sampling{Temperature: 0.6, TopK: 20}, "top_k", true},
+		"the other one is on": {spec.Sampling{Temperature: 0.6, MinP: 0.1}, "min_p", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int64
+			var last atomic.Value
+			h, _ := scripted(t, HTTPOptions{}, func(w http.ResponseWriter, r *http.Request) {
+				var got map[string]any
+				json.NewDecoder(r.Body).Decode(&got)
+				asked.Add(1)
+				var strange []string
+				for _, field := range []string{"top_k", "min_p"} {
+					if _, is := got[field]; is {
+						strange = append(strange, field)
+					}
+				}
+				if last.Store(strings.Join(strange, " ")); strange != nil {
+					say(422, `{"detail":"Unexpected fields in the request: `+strings.Join(strange, ", ")+`"}`)(w, r)
+					return
+				}
+				say(200, answer)(w, r)
+			})
+			var all sync.WaitGroup
+			for i := range 9 {
+				ask := func() {
+					_, err := h.Complete(t.Context(), Request{Expert: "e", Prompt: "2+2", Sampling: c.sampling})
+					if (err != nil) != c.refused || c.refused && (!errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "in leave_out of the pool file's sampling")) {
+						t.Error(err)
+					}
+				}
+				if all.Go(ask); i == 7 {
+					all.Wait()
+					asked.Store(0)
+				}
+			}
+			all.Wait()
+			if asked.Load() != 1 || last.Load() != c.sent {
+				t.Errorf("the last request was sent %d times, with %q", asked.Load(), last.Load())
+			}
+		})
+	}
+}
+
 // FuzzReply: whatever a server sends, whole or as a stream, is a trouble or an answer with a cost, and its error is one line.
 func FuzzReply(f *testing.F) {
 	f.Add([]byte(answer), false)

@@ -30,7 +30,7 @@ type trouble struct {
 	head  []byte        // the beginning of what was not understood, for the log alone
 	debt  bool          // the server wants to be paid first, or a quota is used up: no request is answered before that changes
 	keyed bool          // nor one with this key (401); 403 may be about what one request says
-	whole bool          // the server does not stream: it is to be asked again for the whole answer
+	anew  bool          // the server does not take what was sent in this form, and is to be asked in another one
 	stale bool          // a connection that was kept open ended before the first byte, as one does that the server closed meanwhile
 	down  bool          // the server is not there or says that it is not ready: it takes no requests until it is
 }
