@@ -531,6 +531,7 @@ func newReader(t *testing.T) *reader {
 	r.write(t, "problems.jsonl", `{"id": "a", "problem": "Let $x + 1 = 3$. Find $x$.", "gold": "2"}`+"\n")
 	smokeRun.store(t, filepath.Join(r.dir, "results", "runs"))
 	r.server, _ = newStandIn(t)
+	r.server.topK = append(r.server.topK, -1) // of try, which sets none
 	server := httptest.NewServer(&conversing{standIn: r.server})
 	t.Cleanup(server.Close)
 	r.url = server.URL + "/v1"

@@ -33,6 +33,7 @@ type standIn struct {
 	golds  map[string]string  // answer by text of the problem
 	skill  map[string]float64 // model -> share of right answers
 	limits map[string]int     // model -> max_tokens that requests must carry
+	topK   []int              // that they may carry
 	key    string             // that requests must carry; empty: any
 
 	mu    sync.Mutex
@@ -92,7 +93,7 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := json.NewDecoder(r.Body).Decode(&q); err != nil || len(q.Messages) != 1 {
 		s.t.Errorf("request: %v, %d messages", err, len(q.Messages))
 	}
-	if q.MaxTokens != s.limits[q.Model] || q.Temperature != 0.6 || q.TopP != 0.95 || q.TopK != 20 {
+	if q.MaxTokens != s.limits[q.Model] || q.Temperature != 0.6 || q.TopP != 0.95 || !slices.Contains(s.topK, q.TopK) {
 		s.t.Errorf("%s was asked with max_tokens %d, temperature %g, top_p %g, top_k %d", q.Model, q.MaxTokens, q.Temperature, q.TopP, q.TopK)
 	}
 	text, ok := strings.CutSuffix(q.Messages[0].Content, instruction)
@@ -133,6 +134,7 @@ func newStandIn(t *testing.T) (*standIn, string) {
 		t: t, golds: map[string]string{}, asked: map[string]int{},
 		skill:  map[string]float64{"Qwen3-4B-Thinking-2507": 0.4, "Qwen3-30B-A3B-Thinking-2507": 0.6, "Qwen3-235B-A22B-Thinking-2507": 0.8, "Qwen3-1.7B": 0.3},
 		limits: map[string]int{"Qwen3-4B-Thinking-2507": 32768, "Qwen3-30B-A3B-Thinking-2507": 32768, "Qwen3-235B-A22B-Thinking-2507": 60000, "Qwen3-1.7B": 32768},
+		topK:   []int{20},
 	}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
