@@ -37,7 +37,8 @@ func (c Contrast) reach(side int, tail float64) float64 {
 	return half
 }
 
-// detectable is the difference that would have been told with 80% power.
+// detectable is the difference that would have been told with 80% power: it has to be so far away that four in five intervals of its size,
+// at a tail of 2.5%, do not reach back.
 func (c Contrast) detectable() float64 {
 	return max(c.reach(below, 0.025)+c.reach(below, 0.2), c.reach(above, 0.025)+c.reach(above, 0.2))
 }
@@ -219,4 +220,4 @@ func (t *Tested) fields() []string {
 // aboutTests says what the adjusted values are, under tables that have them.
 const aboutTests = "Many verdicts are given at once. p: twice the least tail at which the interval would still decide, questions as normal errors, seeds and partitions by Student's t (where no line tells what partitions add, all of the interval); no less than 0.001, since a smaller one would be a property of the normal distribution and not of the resamples. " +
 	"Holm: adjusted within a section and scale, so that with values up to 0.05 all of its verdicts hold together at 95%. FDR: adjusted over all orderings and scales (Benjamini and Hochberg), so that of verdicts with values up to 0.05 a twentieth is expected to be wrong; that supposes positive dependence, which rows on the same questions have as a rule. " +
-	"n: the questions that both rows were scored on. Detectable: the difference that would have been told with 80% power, in the unit of the difference. Trade-offs of which neither or both lead, and accuracy that always asking the strongest bought, count with p 1. Verdicts at equal cost beside an accuracy, those that rest on an assumption, single trainings and rows that are level have none."
+	"n: the questions that both rows were scored on. Detectable: the difference that would have been told with 80% power, in the unit of the difference: what the interval reaches at a tail of 2.5% and at one of 20%, added up, on the longer side (1.96 + 0.84 standard errors where errors are normal). Trade-offs of which neither or both lead, and accuracy that always asking the strongest bought, count with p 1. Verdicts at equal cost beside an accuracy, those that rest on an assumption, single trainings and rows that are level have none."
