@@ -133,6 +133,14 @@ type expert struct {
 	ill      illness
 }
 
+// illness is what an expert has whose servers are there and fail whatever they are asked, as a proxy does that has lost the server
+// behind it. It ends with an answer.
+type illness struct {
+	requests int       // that have met it
+	since    time.Time // when the first one did
+	waited   bool      // one waits for its end
+}
+
 // waiter is a request that waits for its turn.
 type waiter struct {
 	turn   chan turn // of one

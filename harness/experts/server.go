@@ -324,14 +324,6 @@ func (h *HTTP) health(ctx context.Context, s *server) *trouble {
 	return nil
 }
 
-// illness is what an expert has whose servers are there and fail whatever they are asked, as a proxy does that has lost the server
-// behind it. It ends with an answer.
-type illness struct {
-	requests int       // that have met it
-	since    time.Time // when the first one did
-	waited   bool      // one waits for its end
-}
-
 // several is how many requests an expert fails that is ill, each so often in a row: one or two may have themselves to blame.
 const several = 3
 
