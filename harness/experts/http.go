@@ -116,6 +116,7 @@ type expert struct {
 	spoke    atomic.Bool  // one of them holds an answer
 	room     int          // tokens of prompt and answer at the server that has least, set by Preflight; 0: none says
 	narrow   *server      // that server
+	forgets  bool         // a server forgets what does not fit into its room
 	listed   bool         // a server that Preflight looked at says that it has the model
 
 	inflight int

@@ -409,6 +409,56 @@ func TestPreflightNamesWhatIsServed(t *testing.T) {
 	}
 }
 
+// Ollama lists no window and forgets what does not fit into the one that it has: a model has to be loaded to tell. The words are those of Ollama 0.17.4.
+func TestOllamasWindowIsLookedAt(t *testing.T) {
+	for name, c := range map[string]struct {
+		id, version string
+		loaded      int // status
+		ps          string
+		want        string
+		asked       string
+	}{
+		"too small":        {"m:1b", `{"version":"0.17.4"}`, 200, `{"models":[{"name":"other:1b","context_length":9},{"name":"m:1b","model":"m:1b","context_length":100}]}`, `serves "m:1b" with room for 100 tokens in all, and forgets without a word what does not fit, so answers of up to max_tokens 100 would be written without the question: start it with OLLAMA_CONTEXT_LENGTH above 100, or lower max_tokens`, "version generate ps"},
+		"large enough":     {"m:1b", `{"version":"0.17.4"}`, 200, `{"models":[{"name":"m:1b","context_length":101}]}`, "", "version generate ps"},
+		"not loaded":       {"m:1b", `{"version":"0.17.4"}`, 500, "", "", "version generate"},
+		"not told":         {"m:1b", `{"version":"0.17.4"}`, 200, `{"models":[{"name":"m:1b"}]}`, "", "version generate ps"},
+		"not Ollama":       {"m:1b", "page not found", 0, "", "", "version"},
+		"another's name":   {"m", "", 0, "", "", ""},
+		"another's window": {`m:1b","max_model_len":200,"x":"`, "", 0, "", "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked []string
+			h, _ := scripted(t, HTTPOptions{}, func(w http.ResponseWriter, r *http.Request) {
+				if rest, is := strings.CutPrefix(r.URL.Path, "/api/"); is {
+					asked = append(asked, rest)
+				}
+				switch r.URL.Path {
+				case "/v1/models":
+					say(200, `{"object":"list","data":[{"id":"`+c.id+`","object":"model","owned_by":"library"}]}`)(w, r)
+				case "/api/version":
+					say(200, c.version)(w, r)
+				case "/api/generate":
+					if body, _ := io.ReadAll(r.Body); string(body) != `{"model":"m:1b"}` {
+						t.Errorf("loaded by %s", body)
+					}
+					say(c.loaded, `{"model":"m:1b","response":"","done":true,"done_reason":"load"}`)(w, r)
+				case "/api/ps":
+					say(200, c.ps)(w, r)
+				default:
+					say(404, "404 page not found")(w, r)
+				}
+			})
+			h.experts[0].Model, _, _ = strings.Cut(c.id, `"`)
+			if err := h.Preflight(t.Context(), time.Minute); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("error %v, want %q", err, c.want)
+			}
+			if got := strings.Join(asked, " "); got != c.asked {
+				t.Errorf("asked for %q, want %q", got, c.asked)
+			}
+		})
+	}
+}
+
 // A vLLM without a parser for calls refuses every request with tools, and so does one that serves vectors any text. Both list the model; the words are those of
 // vLLM 0.32.0.
 func TestVLLMIsAskedForWhatItWasStartedFor(t *testing.T) {

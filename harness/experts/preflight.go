@@ -36,6 +36,7 @@ func (h *HTTP) Preflight(ctx context.Context, wait time.Duration) error {
 			defer crash.Exit()
 			if f.models, f.err = h.look(waiting, h.whose(s), s, wait); f.err == nil {
 				h.version(ctx, s)
+				h.windows(ctx, s, f.models)
 			}
 			done <- s
 		}()
@@ -101,25 +102,6 @@ func (h *HTTP) whose(s *server) *expert {
 	return h.experts[slices.IndexFunc(h.experts, func(e *expert) bool { return slices.Contains(e.servers, s) })]
 }
 
-type models struct {
-	Data     []model `json:"data"`
-	unlisted bool    // the server takes requests, and has no such list
-}
-
-type model struct {
-	ID          string `json:"id"`
-	Parent      string `json:"parent"`        // of an adapter: the model that it lies over; vLLM only
-	MaxModelLen int    `json:"max_model_len"` // 0 of an adapter; vLLM only
-}
-
-func (m models) names() []string {
-	var names []string
-	for _, d := range m.Data {
-		names = append(names, line(d.ID, ""))
-	}
-	return names
-}
-
 // fits says whether a server can be asked for an expert, and how many tokens it has room for; 0: it does not say.
 func (m models) fits(e *expert, s *server) (room int, err error) {
 	if m.unlisted {
@@ -135,7 +117,12 @@ func (m models) fits(e *expert, s *server) (room int, err error) {
 	}
 	e.note(s, room)
 	e.listed = true
-	if room > 0 && room <= e.MaxTokens {
+	e.forgets = m.Data[i].forgets
+	switch {
+	case room == 0 || room > e.MaxTokens:
+	case e.forgets:
+		err = fmt.Errorf("%s serves %q with room for %d tokens in all, and forgets without a word what does not fit, so answers of up to max_tokens %d would be written without the question: %s, or lower max_tokens of the expert in the pool file", s.base, e.Model, room, e.MaxTokens, e.widen())
+	default:
 		err = fmt.Errorf("%s serves %q with room for %d tokens in all, so every request for max_tokens %d would be refused: start it with a larger --max-model-len", s.base, e.Model, room, e.MaxTokens)
 	}
 	return room, err

@@ -34,17 +34,21 @@ func (h *HTTP) Room(ctx context.Context, expert string, shortest, longest Planne
 	if err := ctx.Err(); err != nil || n <= left {
 		return err
 	}
-	change := fmt.Sprintf("start it with a larger --max-model-len than %d, or lower max_tokens of the expert, %d, in the pool file", e.room, e.MaxTokens)
+	change := fmt.Sprintf("%s, or lower max_tokens of the expert, %d, in the pool file", e.widen(), e.MaxTokens)
 	if counted {
 		if least, counted := h.count(ctx, e, shortest.Prompt); counted && least > left {
 			return &told{fmt.Sprintf("expert %s: %s has room for %d tokens, and the shortest prompt, of problem %s, takes %d: every request would be refused; %s", e.ID, e.narrow.base, e.room, shortest.Problem, least, change), []error{ErrMisconfigured}}
 		}
 	}
+	then := "its request will be refused and count as not answered"
+	if e.forgets {
+		then = "its beginning will be forgotten where the answer is long"
+	}
 	how := "has"
 	if !counted {
 		how = "has, guessed at four bytes a token,"
 	}
-	h.o.Log.Warn(fmt.Sprintf("expert %s: the prompt of problem %s %s %d tokens, for which %s has no room: its request will be refused and count as not answered; %s", e.ID, longest.Problem, how, n, e.narrow.base, change))
+	h.o.Log.Warn(fmt.Sprintf("expert %s: the prompt of problem %s %s %d tokens, for which %s has no room: %s; %s", e.ID, longest.Problem, how, n, e.narrow.base, then, change))
 	return ctx.Err()
 }
 
@@ -76,4 +80,12 @@ func (e *expert) note(s *server, room int) {
 	if room > 0 && (e.room == 0 || room < e.room) {
 		e.room, e.narrow = room, s
 	}
+}
+
+// widen says how a server is given more room than it has for an expert.
+func (e *expert) widen() string {
+	if e.forgets {
+		return fmt.Sprintf("start it with OLLAMA_CONTEXT_LENGTH above %d", e.room)
+	}
+	return fmt.Sprintf("start it with a larger --max-model-len than %d", e.room)
 }
