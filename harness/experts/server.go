@@ -324,12 +324,16 @@ func (h *HTTP) health(ctx context.Context, s *server) *trouble {
 	return nil
 }
 
-// several is how many requests an expert fails that is ill, each so often in a row: one or two may have themselves to blame.
-const several = 3
+// An expert that is ill fails many requests, and each several times: a few may have themselves to blame.
+const (
+	many    = 8
+	several = 3
+)
 
 // patient is what one request knows of its expert's illness.
 type patient struct {
 	met    int           // how often the request has met it since the last sign of life
+	alone  int           // how often there was a sign of life between two times that it was failed
 	signs  int           // of life by then
 	gone   int           // how often servers of the expert had gone by then
 	wait   time.Duration // until the request looks again
@@ -345,7 +349,8 @@ func (e *expert) gone() (n int) {
 }
 
 // ill says that it is the expert that fails and not the request: it has shown no sign of life while several requests were failed, this
-// one among them and several times, and no server went, which the request could be to blame for. Such tries do not
+// one among them and several times. Nor was the request failed again and again while others were answered, nor did a server go, for
+// which it could be to blame. Such tries do not
 // count, for as long as servers are waited for.
 func (h *HTTP) ill(e *expert, p *patient, t *trouble) bool {
 	if t.class != Unavailable || t.cause != nil {
@@ -354,7 +359,11 @@ func (h *HTTP) ill(e *expert, p *patient, t *trouble) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if p.met == 0 || p.signs != e.signs {
-		*p = patient{signs: e.signs, gone: e.gone(), wait: h.o.Probe, rested: p.rested}
+		alone := p.alone
+		if p.met > 0 {
+			alone++
+		}
+		*p = patient{alone: alone, signs: e.signs, gone: e.gone(), wait: h.o.Probe, rested: p.rested}
 		if e.ill.requests++; e.ill.requests == 1 {
 			e.ill.since = time.Now()
 		}
@@ -364,7 +373,7 @@ func (h *HTTP) ill(e *expert, p *patient, t *trouble) bool {
 	if !p.rested.IsZero() {
 		since = p.rested
 	}
-	return p.met >= several && e.ill.requests >= several && p.gone == e.gone() && time.Since(since) < h.o.ServerWait
+	return p.met >= several && p.alone < several-1 && e.ill.requests >= many && p.gone == e.gone() && time.Since(since) < h.o.ServerWait
 }
 
 // rest waits before an expert that is ill is asked again, at most as long as a server that is down.
@@ -372,6 +381,7 @@ func (h *HTTP) rest(ctx context.Context, e *expert, s *server, p *patient, t *tr
 	if p.rested.IsZero() {
 		p.rested = time.Now()
 	}
+	p.alone = 0
 	h.mu.Lock()
 	if !e.ill.waited {
 		e.ill.waited = true
