@@ -181,16 +181,11 @@ const patience = 30 * time.Second
 
 // get fetches a short answer that is not for a model.
 func (h *HTTP) get(ctx context.Context, s *server, address string) (*http.Response, []byte, error) {
-	return h.fetch(ctx, s, http.MethodGet, address, nil)
+	return h.fetch(ctx, s, s.key, http.MethodGet, address, nil)
 }
 
-// fetch is get with a body of JSON.
-func (h *HTTP) fetch(ctx context.Context, s *server, method, address string, send []byte) (*http.Response, []byte, error) {
-	return h.carried(ctx, s, s.key, method, address, send)
-}
-
-// carried carries a short question with a key, or with none.
-func (h *HTTP) carried(ctx context.Context, s *server, key, method, address string, send []byte) (*http.Response, []byte, error) {
+// fetch is get with a key or none, and with a body of JSON.
+func (h *HTTP) fetch(ctx context.Context, s *server, key, method, address string, send []byte) (*http.Response, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	begun := time.Now()

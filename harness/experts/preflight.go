@@ -217,7 +217,7 @@ func (h *HTTP) takes(ctx context.Context, e *expert, s *server) *trouble {
 	if e.Embeds {
 		path = "/embeddings"
 	}
-	response, body, err := h.fetch(ctx, s, http.MethodPost, s.base+path, []byte("{}"))
+	response, body, err := h.fetch(ctx, s, s.key, http.MethodPost, s.base+path, []byte("{}"))
 	if err != nil {
 		return lost(err)
 	}
@@ -234,7 +234,7 @@ func (h *HTTP) takesTools(ctx context.Context, e *expert, s *server, room int) e
 		return nil
 	}
 	r := ChatRequest{Messages: []Message{{Role: "user"}}, Tools: []Tool{{Name: "none", Parameters: "{}"}}}
-	response, body, err := h.fetch(ctx, s, http.MethodPost, s.base+"/chat/completions", appendChat(nil, e.Model, "max_tokens", room+1, r))
+	response, body, err := h.fetch(ctx, s, s.key, http.MethodPost, s.base+"/chat/completions", appendChat(nil, e.Model, "max_tokens", room+1, r))
 	if err != nil || response.StatusCode != http.StatusBadRequest || !strings.Contains(string(body), "--tool-call-parser") {
 		return nil // the first request will tell
 	}

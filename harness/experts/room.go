@@ -68,7 +68,7 @@ func (h *HTTP) count(ctx context.Context, e *expert, prompt string) (n int, coun
 	var said struct {
 		Count int `json:"count"`
 	}
-	response, body, err := h.fetch(ctx, e.narrow, http.MethodPost, e.narrow.root()+"/tokenize", append(b, '}'))
+	response, body, err := h.fetch(ctx, e.narrow, e.narrow.key, http.MethodPost, e.narrow.root()+"/tokenize", append(b, '}'))
 	if err == nil && response.StatusCode == http.StatusOK && json.Unmarshal(body, &said) == nil && said.Count > 0 {
 		return said.Count, true
 	}

@@ -4,4 +4,6 @@
 
 package machine
 
-func disk(string) int64 { return 0 }
+import "errors"
+
+func free(string) (int64, error) { return 0, errors.ErrUnsupported }

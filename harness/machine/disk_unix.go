@@ -4,25 +4,11 @@
 
 package machine
 
-import (
-	"path/filepath"
-	"syscall"
-)
+import "syscall"
 
-// disk is what an ordinary user may still write beside a folder.
-func disk(folder string) int64 {
-	at, err := filepath.Abs(folder)
-	if err != nil {
-		return 0
-	}
-	for {
-		var s syscall.Statfs_t
-		switch err := syscall.Statfs(at, &s); {
-		case err == nil:
-			return int64(s.Bavail) * int64(s.Bsize)
-		case at == filepath.Dir(at):
-			return 0
-		}
-		at = filepath.Dir(at)
-	}
+// free is what an ordinary user may still write where a folder is.
+func free(folder string) (int64, error) {
+	var s syscall.Statfs_t
+	err := syscall.Statfs(folder, &s)
+	return int64(s.Bavail) * int64(s.Bsize), err
 }

@@ -2,26 +2,15 @@
 
 package machine
 
-import (
-	"path/filepath"
+import "golang.org/x/sys/windows"
 
-	"golang.org/x/sys/windows"
-)
-
-// disk is what the user may still write beside a folder.
-func disk(folder string) int64 {
-	at, err := filepath.Abs(folder)
+// free is what the user may still write where a folder is.
+func free(folder string) (int64, error) {
+	name, err := windows.UTF16PtrFromString(folder)
 	if err != nil {
-		return 0
+		return 0, err
 	}
-	for {
-		var left uint64
-		if name, err := windows.UTF16PtrFromString(at); err == nil && windows.GetDiskFreeSpaceEx(name, &left, nil, nil) == nil {
-			return int64(left)
-		}
-		if at == filepath.Dir(at) {
-			return 0
-		}
-		at = filepath.Dir(at)
-	}
+	var left uint64
+	err = windows.GetDiskFreeSpaceEx(name, &left, nil, nil)
+	return int64(left), err
 }
