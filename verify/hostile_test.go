@@ -156,7 +156,7 @@ func hostileTerm(r *rand.Rand, depth int) string {
 	}
 	a := func() string { return hostileTerm(r, depth-1) }
 	forms := []string{"(A)^{A}", `\sqrt{A}`, `\sqrt[61]{A}`, `\sin(A)`, `\log_{A}(A)`, `\arctan(A)`, "e^{A}", `\lfloor A\rfloor`, `\sum_{k=1}^{17000}(A+k)`, `\prod_{k=1}^{2500}(A)`, `\binom{A}{A}`, "(A)!",
-		`\gcd(A,A)`, `(A) \bmod (A)`, `\frac{A}{A}`, "(A)+(A)", "(A)-(A)", "(A)(A)", `\tanh(A)`, `\ln(A)`, "|A|", `\max(A,A)`, `\arcsin(A)`, `\begin{vmatrix}A&A\\A&A\end{vmatrix}`, `\pm A`}
+		`\gcd(A,A)`, `\gcd(A)`, `\gcd(A,A,A)`, `(A) \bmod (A)`, `\frac{A}{A}`, "(A)+(A)", "(A)-(A)", "(A)(A)", `\tanh(A)`, `\ln(A)`, "|A|", `\max(A,A)`, `\arcsin(A)`, `\begin{vmatrix}A&A\\A&A\end{vmatrix}`, `\pm A`}
 	var b strings.Builder
 	for _, c := range forms[r.IntN(len(forms))] {
 		if c == 'A' {

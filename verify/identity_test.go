@@ -62,6 +62,8 @@ func TestWhatAgreesSomewhereIsNotEqual(t *testing.T) {
 		{`(-1)^{n}`, `1`},
 		{`(-1)^{n(n-1)/2}`, `(-1)^{n}`},
 		{`n^2 \bmod 8`, `1`},
+		{`\gcd(n)`, `n+1`},
+		{`\operatorname{lcm}(2n)`, `n`},
 		{`\lfloor x\rfloor+\lfloor -x\rfloor`, `-1`},
 		{`\lfloor 2x\rfloor`, `2\lfloor x\rfloor`},
 		{`\sin(2x)`, `2\sin x`},

@@ -384,8 +384,10 @@ func (s *sampler) switches() []*formula.Node {
 			add(n.Args[0])
 			add(formula.Subtract(n.Args[0], formula.Number(1)))
 		case "mod", "gcd", "lcm", "binom":
-			add(formula.Subtract(n.Args[0], n.Args[1]))
-			add(formula.Subtract(n.Args[0], formula.Apply(formula.KindMultiply, formula.Number(2), n.Args[1])))
+			if len(n.Args) > 1 { // gcd(n) is |n|
+				add(formula.Subtract(n.Args[0], n.Args[1]))
+				add(formula.Subtract(n.Args[0], formula.Apply(formula.KindMultiply, formula.Number(2), n.Args[1])))
+			}
 			add(n.Args[0])
 		}
 	}
