@@ -297,7 +297,7 @@ func (k Key) standing(s string, declared bool) []int {
 			if !declared {
 				continue
 			}
-			if (c == 'A' || c == 'I') && after == ' ' && i+2 <= len(s) && english(c, s[i+2:]) {
+			if (c == 'A' || c == 'I') && after == ' ' && i+2 <= len(s) && english(s[i+2:]) {
 				continue
 			}
 		}
@@ -351,8 +351,8 @@ func denied(before, after string) bool {
 	return judged(spokenWords(after[:clauseEnd(after, 0)]), true)
 }
 
-// english reports whether the letter A or I before rest is the English word.
-func english(c byte, rest string) bool {
+// english reports whether A or I before rest is the English word.
+func english(rest string) bool {
 	word := rest
 	if i := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsLetter(r) && r != '\'' }); i >= 0 {
 		word = rest[:i]

@@ -142,7 +142,7 @@ func (p passage) final() (text string, at statement) {
 		if strings.TrimSpace(after) == "" && st.kind == segment.Bare && dangles(strings.TrimSpace(p.text[st.from:])) {
 			return "", st
 		}
-		if list, from := p.listed(j); list != "" && !p.evaluates(list, t) {
+		if list, from := p.listed(j); list != "" && !p.evaluates(list) {
 			return list, statement{list, from, st.to, st.kind}
 		}
 		return p.whole(j)
@@ -726,7 +726,7 @@ func named(before string) bool {
 
 // evaluates reports whether the last element of a list of relations is no value of a new name but what the values before
 // it come to, or the next of a sequence: "A=4, B=2 and (A+B)/2=3", "a_1=1, a_2=3".
-func (p passage) evaluates(list, last string) bool {
+func (p passage) evaluates(list string) bool {
 	nodes, err := decide.Read(list, &formula.Budget{Left: formula.MaxSteps})
 	if err != nil || nodes[0].Kind != formula.KindList {
 		return false

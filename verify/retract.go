@@ -37,7 +37,7 @@ func afterwards(text string, within bool) (f fate, from int) {
 		case first && within:
 		case judged(words, first):
 			return withdrawn, start
-		case len(words) > 0 && interjects(words, text[start:end]):
+		case len(words) > 0 && interjects(words):
 			if f == stands {
 				f, from = revised, start
 			}
@@ -144,7 +144,7 @@ func judged(words []string, first bool) bool {
 }
 
 // interjects reports whether a clause starts to take something back.
-func interjects(words []string, clause string) bool {
+func interjects(words []string) bool {
 	words = after(words, "but", "and", "oh", "or")
 	switch w := at(words, 0); w {
 	case "no", "nope":

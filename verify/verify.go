@@ -160,126 +160,170 @@ func (k Key) one(gold, answer string, steps *formula.Budget, said bool, in *cont
 			return v
 		}
 	}
-	golds, goldErr := decide.Read(gold, steps)
-	if text := worked(gold, golds, goldErr); text != "" {
+	g := read(gold, steps)
+	if text := worked(gold, g.ways, g.err); text != "" {
 		if sameText(gold, answer) {
 			return Verdict{Outcome: OutcomeEqual, Reason: ReasonEqual, Extracted: answer, Gold: gold, Answer: answer, Rule: "same text"}
 		}
-		gold = text
-		golds, goldErr = decide.Read(gold, steps)
+		g = read(text, steps)
 	}
-	answers, answerErr := golds[:len(golds):len(golds)], goldErr
-	if answer != gold {
-		answers, answerErr = decide.Read(answer, steps)
+	a := g
+	if answer != g.text {
+		a = read(answer, steps)
 	}
-	if goldErr == nil && golds[0].Kind == formula.KindText && decide.Polarity[golds[0].Name] {
-		if word, conflicting := polar(answer); word != "" {
-			v := Verdict{Outcome: OutcomeDifferent, Reason: ReasonDifferent, Extracted: answer, Gold: golds[0].String(), Answer: word, Rule: "yes or no"}
-			switch {
-			case conflicting:
-				v.Rule, v.Answer = formula.Contrasted.Error(), answer
-			case word == golds[0].Name:
-				v.Outcome, v.Reason = OutcomeEqual, ReasonEqual
-			}
+	if v, ok := yesOrNo(g, answer); ok {
+		return v
+	}
+	if !said && g.formula() && (a.err == formula.ErrSyntax || a.err == nil && !a.formula()) {
+		if v, done := k.prose(g, answer, steps); done {
 			return v
 		}
 	}
-	if !said && goldErr == nil && golds[0].Kind != formula.KindText && (answerErr == formula.ErrSyntax || answerErr == nil && answers[0].Kind == formula.KindText) {
-		if v, done := k.prose(golds, gold, answer, steps); done {
-			return v
-		}
+	a = k.readIn(a, g, in, steps)
+	if letters := k.unitOfGold(g.text); letters != nil {
+		g = g.or(letters)
 	}
-	if in != nil && answerErr == formula.ErrSyntax {
-		if n, err := decide.Read(chained(answer), steps); err == nil && n[0].Kind != formula.KindText {
-			answers, answerErr = n, nil
-		}
-	}
-	if in != nil && answerErr == nil {
-		if n := in.value(answers[0], answer, k.Question, steps); n != nil && !(goldErr == nil && renames(golds[0], answers[0])) {
-			answers = append(answers, n)
-		}
-	}
-	if letters := formula.UnitReading(answer, goldErr == nil && formula.ScalarLike(golds[0]) && len(formula.Variables(golds[0])) == 0); letters != nil && answerErr == nil {
-		answers = append(answers, letters)
-	}
-	if letters := k.unitOfGold(gold); letters != nil && goldErr == nil {
-		golds = append(golds[:len(golds):len(golds)], letters)
-	}
-	if s := formula.Unlabelled(answer); s != "" && goldErr == nil && golds[0].Kind != formula.KindSymbol && golds[0].Kind != formula.KindText {
-		if n, err := decide.Read(s, steps); err == nil {
-			answers, answerErr = append(answers, n...), nil
-		}
-	}
-	if s := formula.DecimalComma(answer); s != "" && goldErr == nil && (formula.ScalarLike(golds[0]) || golds[0].Kind == formula.KindQuantity) {
-		if n, err := decide.Read(s, steps); err == nil {
-			answers, answerErr = append(answers, n...), nil
-		}
-	}
-	if goldErr == nil && golds[0].Kind == formula.KindSymbol && len(golds[0].Name) == 1 && golds[0].Name[0] <= 'J' {
-		if i := letterAt(answer, 10); i >= 0 && (strings.Contains(answer, letterOf(i)) || strings.Contains(gold, "("+golds[0].Name+")")) { // (B) 14 for the choice B
-			answers, answerErr = append([]*formula.Node{formula.Symbol(letterOf(i))}, answers...), nil
-		}
-	}
-	v := Verdict{Extracted: answer, Gold: gold, Answer: answer}
-	if goldErr == nil {
-		v.Gold = golds[0].String()
-	}
-	if answerErr == nil {
-		v.Answer = answers[0].String()
-	}
+	v := Verdict{Extracted: answer, Gold: g.String(), Answer: a.String()}
 	var q formula.Qualification
 	switch {
-	case goldErr == formula.ErrTooLarge || answerErr == formula.ErrTooLarge:
+	case g.err == formula.ErrTooLarge || a.err == formula.ErrTooLarge:
 		v.Reason = ReasonLimit
-	case goldErr != nil:
+	case g.err != nil:
 		v.Reason = ReasonGold
-	case errors.As(answerErr, &q):
+	case errors.As(a.err, &q):
 		v.Outcome, v.Reason, v.Rule = OutcomeDifferent, ReasonDifferent, q.Error()
-	case answerErr != nil:
+	case a.err != nil:
 		v.Reason = ReasonUnread
-	}
-	if v.Reason != "" {
-		if sameText(gold, answer) {
-			v.Outcome, v.Reason, v.Rule = OutcomeEqual, ReasonEqual, "same text"
-		}
-		return v
-	}
-	if k.restated(gold, answer, answers[0]) {
+	case k.restated(g.text, answer, a.ways[0]):
 		v.Outcome, v.Reason, v.Rule = OutcomeDifferent, ReasonRestated, "restatement of the question"
 		return v
+	default:
+		return k.anyWay(v, g, a, steps)
 	}
+	if sameText(g.text, answer) {
+		v.Outcome, v.Reason, v.Rule = OutcomeEqual, ReasonEqual, "same text"
+	}
+	return v
+}
+
+// reading is what a ground truth or an answer may mean: all ways to read it, the plain one first, or why it cannot be read.
+type reading struct {
+	text string
+	ways []*formula.Node
+	err  error
+}
+
+func read(text string, steps *formula.Budget) reading {
+	ways, err := decide.Read(text, steps)
+	return reading{text, ways, err}
+}
+
+// String is the normal form, or the text if it cannot be read.
+func (r reading) String() string {
+	if r.err != nil {
+		return r.text
+	}
+	return r.ways[0].String()
+}
+
+// formula reports whether what was read is no text.
+func (r reading) formula() bool { return r.err == nil && r.ways[0].Kind != formula.KindText }
+
+// or adds ways to read it to what can be read.
+func (r reading) or(ways ...*formula.Node) reading {
+	if r.err == nil {
+		r.ways = append(r.ways[:len(r.ways):len(r.ways)], ways...)
+	}
+	return r
+}
+
+// readIn adds to an answer the ways to read it that the text around it and the ground truth allow.
+func (k Key) readIn(a, gold reading, in *context, steps *formula.Budget) reading {
+	text := a.text
+	if in != nil && a.err == formula.ErrSyntax {
+		if c := read(chained(text), steps); c.formula() {
+			a.ways, a.err = c.ways, nil
+		}
+	}
+	if in != nil && a.err == nil {
+		if n := in.value(a.ways[0], text, k.Question, steps); n != nil && !(gold.err == nil && renames(gold.ways[0], a.ways[0])) {
+			a = a.or(n)
+		}
+	}
+	scalar := gold.err == nil && formula.ScalarLike(gold.ways[0])
+	if letters := formula.UnitReading(text, scalar && len(formula.Variables(gold.ways[0])) == 0); letters != nil {
+		a = a.or(letters)
+	}
+	if gold.err != nil {
+		return a
+	}
+	g := gold.ways[0]
+	instead := func(text string) {
+		if n, err := decide.Read(text, steps); err == nil {
+			a.err = nil
+			a = a.or(n...)
+		}
+	}
+	if s := formula.Unlabelled(text); s != "" && g.Kind != formula.KindSymbol && g.Kind != formula.KindText {
+		instead(s)
+	}
+	if s := formula.DecimalComma(text); s != "" && (scalar || g.Kind == formula.KindQuantity) {
+		instead(s)
+	}
+	if g.Kind == formula.KindSymbol && len(g.Name) == 1 && g.Name[0] <= 'J' {
+		if i := letterAt(text, 10); i >= 0 && (strings.Contains(text, letterOf(i)) || strings.Contains(gold.text, "("+g.Name+")")) { // (B) 14 for the choice B
+			a.ways, a.err = append([]*formula.Node{formula.Symbol(letterOf(i))}, a.ways...), nil
+		}
+	}
+	return a
+}
+
+// yesOrNo grades an answer that says yes or no, if the ground truth is one of them.
+func yesOrNo(gold reading, answer string) (Verdict, bool) {
+	if gold.err != nil || gold.formula() || !decide.Polarity[gold.ways[0].Name] {
+		return Verdict{}, false
+	}
+	word, conflicting := polar(answer)
+	if word == "" {
+		return Verdict{}, false
+	}
+	v := Verdict{Outcome: OutcomeDifferent, Reason: ReasonDifferent, Extracted: answer, Gold: gold.String(), Answer: word, Rule: "yes or no"}
+	switch {
+	case conflicting:
+		v.Rule, v.Answer = formula.Contrasted.Error(), answer
+	case word == gold.ways[0].Name:
+		v.Outcome, v.Reason = OutcomeEqual, ReasonEqual
+	}
+	return v, true
+}
+
+// anyWay decides whether a ground truth and an answer, both read, are equal in any of the ways to read them; v has what is
+// said of them otherwise.
+func (k Key) anyWay(v Verdict, gold, answer reading, steps *formula.Budget) Verdict {
 	c := decide.Comparer{Steps: steps, Policy: k.Policy, PercentAsked: asksPercent(k.Question), Question: k.Question}
 	var r decide.Result
-	for i, g := range golds {
-		for j, a := range answers {
+ways:
+	for i, g := range gold.ways {
+		for j, a := range answer.ways {
 			if i > 0 && g.Kind == formula.KindList && a.Kind != formula.KindList || j > 0 && a.Kind == formula.KindList && g.Kind != formula.KindList {
 				continue // 1,234 is a list against a list only
 			}
 			c.Tol, c.Evidence = nil, decide.Evidence{}
 			s := c.WithTolerance(g, a, k.Tolerance)
 			if i == 0 && j == 0 || s.Outcome == OutcomeEqual {
-				r = s
-				v.Proof, v.Error = c.Evidence.Proof, c.Evidence.Error
+				r, v.Proof, v.Error = s, c.Evidence.Proof, c.Evidence.Error
 			}
 			if s.Outcome == OutcomeEqual {
-				if i > 0 {
-					v.Gold = g.String()
-				}
-				if j > 0 {
-					v.Answer = a.String()
-				}
-				break
+				v.Gold, v.Answer = g.String(), a.String()
+				break ways
 			}
-		}
-		if r.Outcome == OutcomeEqual {
-			break
 		}
 	}
 	if r.Outcome == OutcomeDifferent && r.Reason == "" && steps.Spent() { // what was not told apart may have decided
 		r = decide.Unknown("")
 	}
 	v.Outcome, v.Rule = r.Outcome, r.Rule
-	if v.Outcome == OutcomeDifferent && r.Reason == "" && formula.Upright(gold) == formula.Upright(answer) {
+	if v.Outcome == OutcomeDifferent && r.Reason == "" && formula.Upright(gold.text) == formula.Upright(answer.text) {
 		v.Outcome, v.Rule = OutcomeEqual, "same text"
 	}
 	switch {
@@ -381,11 +425,11 @@ func worked(gold string, golds []*formula.Node, err error) string {
 
 // prose grades an answer that is a sentence against a gold that is not: by the answer that the sentence gives. Formulas
 // that could not be read are no sentences, and no number inside them counts.
-func (k Key) prose(golds []*formula.Node, gold, answer string, steps *formula.Budget) (Verdict, bool) {
-	v := Verdict{Outcome: OutcomeDifferent, Extracted: answer, Gold: golds[0].String(), Answer: answer}
+func (k Key) prose(gold reading, answer string, steps *formula.Budget) (Verdict, bool) {
+	v := Verdict{Outcome: OutcomeDifferent, Extracted: answer, Gold: gold.String(), Answer: answer}
 	plain := strings.TrimSpace(formula.UnwrapText(answer))
 	if t := unfilled(plain); t != plain && readable(t) { // exactly 5
-		return k.one(gold, t, steps, true, nil), true
+		return k.one(gold.text, t, steps, true, nil), true
 	}
 	if !formula.SentenceOfWords(answer) && !formula.Wavers(answer) {
 		return v, false
@@ -423,7 +467,7 @@ func (k Key) prose(golds []*formula.Node, gold, answer string, steps *formula.Bu
 	if _, err := decide.Read(given, steps); err != nil {
 		return v, false
 	}
-	return k.one(gold, given, steps, true, in), true
+	return k.one(gold.text, given, steps, true, in), true
 }
 
 // integers decides about two plain integers without parsing or allocating: most answers of most benchmarks.

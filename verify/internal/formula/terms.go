@@ -140,142 +140,176 @@ func ungrouped(n *Node) *Node {
 
 // term parses factors joined by multiplication, division and juxtaposition.
 func (p *parser) term() *Node {
-	left := p.unary()
-	var factors []*Node
-	flush := func() *Node {
-		if factors != nil {
-			if n := p.run("prod", factors, p.steps); n != nil {
-				left = n
-			} else {
-				left = common(KindMultiply, factors)
-			}
-			factors = nil
-		}
-		return left
+	x := openTerm{parser: p, left: p.unary()}
+	for !x.ended {
+		x.next()
 	}
-	times := func(n *Node) {
-		if factors == nil {
-			factors = []*Node{left}
+	return x.whole()
+}
+
+// An openTerm is a term as far as it is parsed.
+type openTerm struct {
+	*parser
+	left      *Node
+	factors   []*Node // left and what it is multiplied with; nil: nothing yet
+	divisions int
+	ended     bool
+}
+
+// whole is the term so far, as one node that the next operation takes.
+func (x *openTerm) whole() *Node {
+	if x.factors != nil {
+		if n := x.run("prod", x.factors, x.steps); n != nil {
+			x.left = n
+		} else {
+			x.left = common(KindMultiply, x.factors)
 		}
-		factors = append(factors, n)
+		x.factors = nil
 	}
-	divisions := 0
-	for {
-		if factors == nil && divisions == 0 && left.Kind == KindNumber {
-			if n := p.remainder(); n != nil {
-				return Apply(KindTuple, left, n)
-			}
+	return x.left
+}
+
+func (x *openTerm) times(n *Node) {
+	if x.factors == nil {
+		x.factors = []*Node{x.left}
+	}
+	x.factors = append(x.factors, n)
+}
+
+// end makes n the term, whatever follows.
+func (x *openTerm) end(n *Node) { x.left, x.ended = n, true }
+
+// next parses the next operation and its operand, or ends the term.
+func (x *openTerm) next() {
+	single := x.factors == nil && x.divisions == 0
+	if single && x.left.Kind == KindNumber {
+		if n := x.remainder(); n != nil {
+			x.end(Apply(KindTuple, x.left, n))
+			return
 		}
-		t := p.peek()
-		switch {
-		case p.division():
-			n := p.unary()
-			left = common(KindDivide, []*Node{flush(), n})
-		case t.mark('*') || p.cross() || p.timesWord(t) || t.command("cdot") || t.command("times") || t.command("ast") || t.command("cdotp"):
-			p.at++
-			times(p.unary())
-		case isEllipsis(t) && len(factors) > 1 && p.last().kind != tokenMark && (p.ahead(1).kind == tokenNumber || p.ahead(1).kind == tokenWord || p.ahead(1).mark('(') || p.ahead(1).command("cdot") || p.ahead(1).command("times")): // 1·2·3⋯n
-			p.at++
-			if p.peek().kind == tokenCommand {
-				p.at++
-			}
-			factors = append(factors, &Node{Kind: KindEllipsis}, p.unary())
-		case t.mark('/') || t.command("div"):
-			if divisions++; divisions > maxDepth {
-				panic(failing.With(ErrTooLarge))
-			}
-			p.at++
-			if t.mark('/') && p.peek().mark('/') { // floor division
-				p.at++
-				n := p.unary()
-				left = Call("floor", Divide(flush(), n))
-				continue
-			}
-			if unit := p.unitAfterSlash(flush()); unit != nil {
-				left = unit
-				continue
-			}
-			n := p.unary()
-			left = common(KindDivide, []*Node{flush(), n})
-		case t.command("bmod") || t.command("mod") || t.kind == tokenWord && t.text == "mod" || t.command("pmod"):
-			p.at++
-			n := p.unary()
-			if t.command("pmod") {
-				if n.Has(isSign) {
-					panic(failing.With(ErrSyntax))
-				}
-				return quantity(flush(), "mod "+n.String())
-			}
-			left = Call("mod", flush(), n)
-		case t.mark('(') && wordy(p.ahead(1)) && strings.EqualFold(p.ahead(1).text, "mod"): // 1 (mod 3)
-			m := p.modulus()
-			if m == nil {
-				panic(failing.With(ErrSyntax))
-			}
-			return quantity(flush(), "mod "+m.String())
-		case factors == nil && divisions == 0 && wordy(t) && t.text == "and" && left.Kind == KindNumber && wordy(p.ahead(1)): // 6 and a half
-			part, n := andPart(strings.ToLower(p.ahead(1).text), strings.ToLower(p.ahead(2).text))
-			if part == nil {
-				return left
-			}
-			p.at += n
-			left = Apply(KindAdd, left, part)
-		case sides(t, p.ahead(1)) && factors == nil && (left.Kind == KindQuantity || t.text == "by" && left.Kind == KindNumber): // 6 cm by 7 cm
-			p.enter()
-			defer p.leave()
-			p.at++
-			rest := p.term()
-			if rest.Kind != KindTuple {
-				rest = Apply(KindTuple, rest)
-			}
-			return Apply(KindTuple, append([]*Node{left}, rest.Args...)...)
-		case left.Kind == KindQuantity && factors == nil && wordy(t) && t.text == "and" && p.ahead(1).kind == tokenNumber: // 2 hours and 30 minutes
-			save := p.at
-			p.at++
-			n, err := p.attempt(func() *Node { return p.compound(left) })
-			if err != nil {
-				p.at = save
-				return left
-			}
-			left = n
-		case p.startsFactor(t):
-			if t.kind == tokenText || p.noun(t) || p.fractionOfUnits() {
-				if q := p.units(flush()); q != nil {
-					left = q
-					continue
-				}
-			}
-			if t.kind == tokenNumber && factors == nil && left.Kind == KindQuantity {
-				left = p.compound(left)
-				continue
-			}
-			if t.kind == tokenNumber && p.last().mark('}') && left.Kind == KindNumber && factors == nil {
-				panic(failing.With(ErrSyntax)) // {1}5 prints as 15
-			}
-			if t.kind == tokenNumber && p.last().kind == tokenNumber && !endsInPower(left, factors) { // 2 1/2
-				if isFraction(p.ahead(1)) && !p.ahead(1).space && t.space && factors == nil && divisions == 0 { // 3 1\frac12
-					times(p.besideMixed(left))
-					continue
-				}
-				left = p.mixedNumber(flush(), divisions)
-				continue
-			}
-			n := p.power()
-			if t.mark('(') && t.space && factors == nil && (p.peek().kind == tokenEnd || p.closing(p.peek())) && restated(left, n) { // 0.25 (1/4)
-				continue
-			}
-			if factors == nil && mixed(left, n, p.last()) && (!isFraction(p.peek()) || p.fractionOfUnits()) { // 100 \frac12 \frac45 is a product
-				left = Apply(KindAdd, left, n)
-				continue
-			}
-			if factors == nil && (n.Kind == KindPercent || n.Kind == KindQuantity) && mixed(left, n.Args[0], token{kind: tokenNumber}) { // 12½ %
-				left = &Node{Kind: n.Kind, Name: n.Name, Args: []*Node{Apply(KindAdd, left, n.Args[0])}}
-				continue
-			}
-			times(n)
-		default:
-			return flush()
+	}
+	t := x.peek()
+	switch {
+	case x.division():
+		n := x.unary()
+		x.left = common(KindDivide, []*Node{x.whole(), n})
+	case t.mark('*') || x.cross() || x.timesWord(t) || t.command("cdot") || t.command("times") || t.command("ast") || t.command("cdotp"):
+		x.at++
+		x.times(x.unary())
+	case isEllipsis(t) && len(x.factors) > 1 && x.last().kind != tokenMark && (x.ahead(1).kind == tokenNumber || x.ahead(1).kind == tokenWord || x.ahead(1).mark('(') || x.ahead(1).command("cdot") || x.ahead(1).command("times")): // 1·2·3⋯n
+		x.at++
+		if x.peek().kind == tokenCommand {
+			x.at++
 		}
+		x.factors = append(x.factors, &Node{Kind: KindEllipsis}, x.unary())
+	case t.mark('/') || t.command("div"):
+		x.slash(t)
+	case t.command("bmod") || t.command("mod") || t.kind == tokenWord && t.text == "mod" || t.command("pmod"):
+		x.at++
+		n := x.unary()
+		if !t.command("pmod") {
+			x.left = Call("mod", x.whole(), n)
+			return
+		}
+		if n.Has(isSign) {
+			panic(failing.With(ErrSyntax))
+		}
+		x.end(quantity(x.whole(), "mod "+n.String()))
+	case t.mark('(') && wordy(x.ahead(1)) && strings.EqualFold(x.ahead(1).text, "mod"): // 1 (mod 3)
+		m := x.modulus()
+		if m == nil {
+			panic(failing.With(ErrSyntax))
+		}
+		x.end(quantity(x.whole(), "mod "+m.String()))
+	case single && wordy(t) && t.text == "and" && x.left.Kind == KindNumber && wordy(x.ahead(1)): // 6 and a half
+		part, n := andPart(strings.ToLower(x.ahead(1).text), strings.ToLower(x.ahead(2).text))
+		if part == nil {
+			x.ended = true
+			return
+		}
+		x.at += n
+		x.left = Apply(KindAdd, x.left, part)
+	case sides(t, x.ahead(1)) && x.factors == nil && (x.left.Kind == KindQuantity || t.text == "by" && x.left.Kind == KindNumber): // 6 cm by 7 cm
+		x.enter()
+		defer x.leave()
+		x.at++
+		rest := x.term()
+		if rest.Kind != KindTuple {
+			rest = Apply(KindTuple, rest)
+		}
+		x.end(Apply(KindTuple, append([]*Node{x.left}, rest.Args...)...))
+	case x.left.Kind == KindQuantity && x.factors == nil && wordy(t) && t.text == "and" && x.ahead(1).kind == tokenNumber: // 2 hours and 30 minutes
+		save := x.at
+		x.at++
+		n, err := x.attempt(func() *Node { return x.compound(x.left) })
+		if err != nil {
+			x.at = save
+			x.ended = true
+			return
+		}
+		x.left = n
+	case x.startsFactor(t):
+		x.beside(t)
+	default:
+		x.ended = true
+	}
+}
+
+// slash parses a quotient written in a line, and a unit that is one: a/b, 5 m/s.
+func (x *openTerm) slash(t token) {
+	if x.divisions++; x.divisions > maxDepth {
+		panic(failing.With(ErrTooLarge))
+	}
+	x.at++
+	if t.mark('/') && x.peek().mark('/') { // floor division
+		x.at++
+		n := x.unary()
+		x.left = Call("floor", Divide(x.whole(), n))
+		return
+	}
+	if unit := x.unitAfterSlash(x.whole()); unit != nil {
+		x.left = unit
+		return
+	}
+	n := x.unary()
+	x.left = common(KindDivide, []*Node{x.whole(), n})
+}
+
+// beside parses what stands beside the last factor with nothing between: a further factor, a unit, the fraction of a mixed
+// number, or the same number in another form.
+func (x *openTerm) beside(t token) {
+	if t.kind == tokenText || x.noun(t) || x.fractionOfUnits() {
+		if q := x.units(x.whole()); q != nil {
+			x.left = q
+			return
+		}
+	}
+	if t.kind == tokenNumber && x.factors == nil && x.left.Kind == KindQuantity {
+		x.left = x.compound(x.left)
+		return
+	}
+	if t.kind == tokenNumber && x.last().mark('}') && x.left.Kind == KindNumber && x.factors == nil {
+		panic(failing.With(ErrSyntax)) // {1}5 prints as 15
+	}
+	if t.kind == tokenNumber && x.last().kind == tokenNumber && !endsInPower(x.left, x.factors) { // 2 1/2
+		if isFraction(x.ahead(1)) && !x.ahead(1).space && t.space && x.factors == nil && x.divisions == 0 { // 3 1\frac12
+			x.times(x.besideMixed(x.left))
+			return
+		}
+		x.left = x.mixedNumber(x.whole(), x.divisions)
+		return
+	}
+	n := x.power()
+	switch {
+	case x.factors != nil:
+		x.times(n)
+	case t.mark('(') && t.space && (x.peek().kind == tokenEnd || x.closing(x.peek())) && restated(x.left, n): // 0.25 (1/4)
+	case mixed(x.left, n, x.last()) && (!isFraction(x.peek()) || x.fractionOfUnits()): // 100 \frac12 \frac45 is a product
+		x.left = Apply(KindAdd, x.left, n)
+	case (n.Kind == KindPercent || n.Kind == KindQuantity) && mixed(x.left, n.Args[0], token{kind: tokenNumber}): // 12½ %
+		x.left = &Node{Kind: n.Kind, Name: n.Name, Args: []*Node{Apply(KindAdd, x.left, n.Args[0])}}
+	default:
+		x.times(n)
 	}
 }
 
