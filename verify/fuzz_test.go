@@ -152,10 +152,15 @@ func FuzzGradeIsBounded(f *testing.F) {
 	for _, a := range answers(f, 5) {
 		f.Add("42", a)
 	}
+	f.Add("141.5, 3", "$141.5$, $3$")
+	f.Add("x=5 widgets", "x=5 widgets")
 	f.Fuzz(func(t *testing.T, gold, response string) {
 		v := Grade(gold, response)
 		if w := Grade(gold, response); v != w {
 			t.Fatalf("%q against %q: %+v and then %+v", gold, response, v, w)
+		}
+		if (v.Outcome == OutcomeEqual) != (v.Reason == ReasonEqual) {
+			t.Fatalf("%q against %q: the reason is another verdict's: %+v", gold, response, v)
 		}
 		k := Key{Gold: []string{"A"}, Options: []string{gold, response, "neither"}, Tolerance: []Tolerance{{Abs: 0.1}}, Question: gold}
 		k.Grade(response)

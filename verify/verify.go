@@ -12,7 +12,7 @@ import (
 )
 
 // Version is part of the key under which verdicts are stored: it changes whenever any verdict may change.
-const Version = "19"
+const Version = "20"
 
 // Reason codes: why a verdict is what it is, for counting.
 const (
@@ -329,9 +329,9 @@ ways:
 	switch {
 	case r.Reason != "":
 		v.Reason = r.Reason
-	case r.Outcome == OutcomeEqual:
+	case v.Outcome == OutcomeEqual:
 		v.Reason = ReasonEqual
-	case r.Outcome == OutcomeDifferent:
+	case v.Outcome == OutcomeDifferent:
 		v.Reason = ReasonDifferent
 	case steps.Spent():
 		v.Reason = ReasonLimit
@@ -341,7 +341,7 @@ ways:
 	return v
 }
 
-// unitOfGold reads a ground truth such as "5 m" and "9.8 m/s^2" as a number with a unit of one letter: nil if no gap sets
+// unitOfGold reads a ground truth such as "5 m", "1/2 m" and "9.8 m/s^2" as a number with a unit of one letter: nil if no gap sets
 // the letter off, or if the question has a variable of that name. Ohms and millionths need no gap.
 func (k Key) unitOfGold(gold string) *formula.Node {
 	for _, ohm := range []string{`\Omega`, "Ω", "Ω"} {
@@ -360,9 +360,9 @@ func (k Key) unitOfGold(gold string) *formula.Node {
 	if strings.ContainsAny(gold, "μµ") {
 		return formula.UnitReading(gold, false)
 	}
-	number := strings.TrimLeft(gold, "-0123456789.,")
-	unit := strings.TrimLeft(number, `\ ,;~`)
-	if unit == number || unit == "" || !formula.Letter(unit[0]) {
+	rest := gold[formula.AmountEnd(gold):]
+	unit := strings.TrimLeft(rest, `\ ,;~`)
+	if unit == rest || unit == "" || !formula.Letter(unit[0]) {
 		return nil
 	}
 	for i := range len(k.Question) {

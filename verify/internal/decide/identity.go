@@ -80,26 +80,25 @@ func periodic(n *formula.Node) bool {
 
 // stepped reports whether floors and ceilings are all that makes an expression one of integers.
 func stepped(n *formula.Node) bool {
-	return !n.Has(func(m *formula.Node) bool {
-		return m.Kind == formula.KindCall && m.Name != "floor" && m.Name != "ceil" && discrete(formula.Call(m.Name)) || m.Kind == formula.KindPower && discrete(m)
-	})
+	return !n.Has(func(m *formula.Node) bool { return ofIntegers(m) && m.Name != "floor" && m.Name != "ceil" })
 }
 
 // discrete reports whether n makes sense for integers only: factorials, floors, (-1)^n.
-func discrete(n *formula.Node) bool {
-	return n.Has(func(m *formula.Node) bool {
-		switch m.Kind {
-		case formula.KindCall:
-			switch m.Name {
-			case "factorial", "doublefactorial", "binom", "arrangements", "floor", "ceil", "mod", "gcd", "lcm", "sum", "prod":
-				return true
-			}
-		case formula.KindPower:
-			base := m.Args[0]
-			return len(formula.Variables(m.Args[1])) > 0 && (base.Kind == formula.KindNegate || base.Kind == formula.KindNumber && base.Rat.Sign() < 0)
+func discrete(n *formula.Node) bool { return n.Has(ofIntegers) }
+
+// ofIntegers reports whether the operation of a node itself makes sense for integers only.
+func ofIntegers(m *formula.Node) bool {
+	switch m.Kind {
+	case formula.KindCall:
+		switch m.Name {
+		case "factorial", "doublefactorial", "binom", "arrangements", "floor", "ceil", "mod", "gcd", "lcm", "sum", "prod":
+			return true
 		}
-		return false
-	})
+	case formula.KindPower:
+		base := m.Args[0]
+		return len(formula.Variables(m.Args[1])) > 0 && (base.Kind == formula.KindNegate || base.Kind == formula.KindNumber && base.Rat.Sign() < 0)
+	}
+	return false
 }
 
 // sampler compares two expressions at points.

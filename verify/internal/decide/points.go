@@ -70,6 +70,9 @@ func (s *sampler) generic(count int) []point {
 	return points
 }
 
+// residues is how many integers, from 0 on, are tried one by one: all remainders of what divides by a number below it.
+const residues = 128
+
 // scaled returns points at all scales: powers of two, both signs, around and beyond every number that is written.
 func (s *sampler) scaled(scales []float64) (points []point) {
 	var values []float64 // candidates for each variable
@@ -92,7 +95,10 @@ func (s *sampler) scaled(scales []float64) (points []point) {
 		for _, k := range []int{3, 4, 6, 8, 11, 16, 23, 32, 45} {
 			values = append(values, math.Ldexp(1, k), math.Floor(math.Ldexp(1+s.uniform(), k)))
 		}
-		values = append(values, 0, 720720, 5040, 30030)
+		for r := range residues {
+			values = append(values, float64(r))
+		}
+		values = append(values, 720720, 5040, 30030)
 		slices.Sort(values)
 		values = slices.Compact(values)
 		values = slices.DeleteFunc(values, func(v float64) bool { return v < 0 || v >= s.limit(scales) })
@@ -127,6 +133,15 @@ func (s *sampler) scaled(scales []float64) (points []point) {
 			p.at = slices.Clone(p.at)
 			for i, name := range s.names {
 				p.at[i] = s.fit(name, v*(1+s.uniform()))
+			}
+			points = append(points, p)
+		}
+	}
+	if s.whole && len(s.names) > 1 {
+		for _, v := range scales {
+			p := point{at: slices.Clone(base[0].at)}
+			for i, name := range s.names {
+				p.at[i] = s.fit(name, v)
 			}
 			points = append(points, p)
 		}
@@ -360,7 +375,7 @@ func (s *sampler) switches() []*formula.Node {
 			visit(a)
 		}
 		if n.Kind == formula.KindPower && len(formula.Variables(n.Args[1])) == 0 {
-			if _, ok := n.Args[1].Integer(); !ok {
+			if e, err := (evaluate.Exact{Steps: s.Steps}).Value(n.Args[1]); err != nil || !e.IsInt() {
 				add(n.Args[0])
 			}
 		}
@@ -384,9 +399,13 @@ func (s *sampler) switches() []*formula.Node {
 			add(n.Args[0])
 			add(formula.Subtract(n.Args[0], formula.Number(1)))
 		case "mod", "gcd", "lcm", "binom":
-			if len(n.Args) > 1 { // gcd(n) is |n|
-				add(formula.Subtract(n.Args[0], n.Args[1]))
-				add(formula.Subtract(n.Args[0], formula.Apply(formula.KindMultiply, formula.Number(2), n.Args[1])))
+			for i, a := range n.Args {
+				for j, b := range n.Args[i+1:] {
+					add(formula.Subtract(a, b))
+					if i+j == 0 {
+						add(formula.Subtract(a, formula.Apply(formula.KindMultiply, formula.Number(2), b)))
+					}
+				}
 			}
 			add(n.Args[0])
 		}

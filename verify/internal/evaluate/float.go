@@ -176,6 +176,9 @@ func (s *Sketch) over(a, b estimate) estimate {
 		panic(failing.With(errVague))
 	}
 	q := a.V / b.V
+	if a.Off == 0 && b.Off == 0 && a.V == math.Trunc(a.V) && b.V == math.Trunc(b.V) && math.FMA(q, b.V, -a.V) == 0 { // as 60/30
+		return estimate{q, 0}
+	}
 	return s.rounded(q, (a.Off+math.Abs(q)*b.Off)/(math.Abs(b.V)-b.Off), 1)
 }
 
@@ -402,31 +405,34 @@ func (s *Sketch) log(v estimate) estimate {
 
 // integers evaluates functions of integers that doubles hold.
 func (s *Sketch) integers(name string, vs []estimate) estimate {
-	var k [2]int64
-	if len(vs) > 2 {
-		panic(failing.With(errVague))
-	}
-	for i, v := range vs {
+	var few [4]int64
+	k := few[:0]
+	for _, v := range vs {
 		if math.Abs(v.V-math.Round(v.V)) > v.Off {
 			panic(failing.With(ErrConvention))
 		}
 		if v.Off != 0 || math.Abs(v.V) > 1<<53 {
 			panic(failing.With(errVague))
 		}
-		k[i] = int64(v.V)
+		k = append(k, int64(v.V))
 	}
 	switch {
 	case name == "mod" && k[1] != 0:
 		m := Abs64(k[1])
 		return estimate{float64((k[0]%m + m) % m), 0}
-	case name == "gcd" && len(vs) == 2:
-		return estimate{float64(Gcd(k[0], k[1])), 0}
-	case name == "lcm" && len(vs) == 2:
-		if g := Gcd(k[0], k[1]); g != 0 {
-			if f := math.Abs(vs[0].V) / float64(g) * math.Abs(vs[1].V); f < 1<<53 {
-				return estimate{f, 0}
+	case name == "gcd" || name == "lcm":
+		acc := Abs64(k[0])
+		for _, v := range k[1:] {
+			g := Gcd(acc, v)
+			if name == "lcm" && g != 0 {
+				if f := float64(acc/g) * math.Abs(float64(v)); f >= 1<<53 {
+					panic(failing.With(errVague))
+				}
+				g = acc / g * Abs64(v)
 			}
+			acc = g
 		}
+		return estimate{float64(acc), 0}
 	case name == "factorial" && k[0] >= 0 && k[0] < 170:
 		acc := estimate{1, 0}
 		for j := int64(2); j <= k[0]; j++ {

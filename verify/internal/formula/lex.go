@@ -312,9 +312,9 @@ func (l *lexer) separator(i int) (width int, ambiguous bool) {
 	if l.commas && l.depth == 0 && rest != "" && (rest[0] == ',' || rest[0] == ' ') {
 		return 1, true
 	}
-	// Inside brackets a comma separates elements, unless a currency or a decimal part speaks for one number.
-	if l.depth > 0 && len(rest) > 4 && rest[0] == ',' && (l.currency || rest[4] == '.' && len(rest) > 5 && Digit(rest[5])) {
-		return 1, false
+	// Inside brackets a comma separates elements, unless a currency says that it is one number; a decimal part may say so.
+	if l.depth > 0 && len(rest) > 4 && rest[0] == ',' && (l.currency || l.commas && rest[4] == '.' && len(rest) > 5 && Digit(rest[5])) {
+		return 1, !l.currency
 	}
 	return 0, false
 }
@@ -380,7 +380,7 @@ func (l *lexer) number(i int, space *bool) int {
 	case decimal(j) && j+1 < len(l.src) && Digit(l.src[j+1]):
 		k := l.digits(j + 1)
 		text += l.src[j:k]
-		j, ambiguous = k, false
+		j, ambiguous = k, ambiguous && l.depth > 0
 	case start == j && l.src[j] == '.':
 		text = "0." // .\overline{3}
 		j++
@@ -392,7 +392,7 @@ func (l *lexer) number(i int, space *bool) int {
 	case strings.HasPrefix(l.src[j:], "{,}") && j+3 < len(l.src) && Digit(l.src[j+3]) && text != "":
 		k := l.digits(j + 3) // decimal comma
 		text += "." + l.src[j+3:k]
-		j = k
+		j, ambiguous = k, ambiguous && l.depth > 0
 	}
 	if j < len(l.src) && l.src[j]|0x20 == 'e' {
 		k := j + 1
@@ -491,6 +491,12 @@ func (l *lexer) command(i int, space *bool) int {
 		}
 		l.add(t, space)
 		return j
+	}
+	switch {
+	case name == "langle":
+		l.depth++
+	case name == "rangle" && l.depth > 0:
+		l.depth--
 	}
 	l.add(token{kind: tokenCommand, text: name}, space)
 	return j

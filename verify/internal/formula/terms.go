@@ -47,9 +47,10 @@ func (p *parser) sum() *Node {
 			}
 		}
 		// Ellipsis inside a sum is not evaluated.
-		n := p.term()
+		term := p.termInParts()
+		n := term.left
 		switch {
-		case sign == "-" && first == nil && n.Kind == KindCall && n.Name == "mod": // -7 mod 3 is 2
+		case sign == "-" && first == nil && n == term.mod: // -7 mod 3 is 2, and -(7 mod 3) is -1
 			n = Call("mod", Negate(n.Args[0]), n.Args[1])
 		case sign == "-" && n.Kind == KindQuantity:
 			n = quantity(Negate(n.Args[0]), n.Name)
@@ -139,12 +140,16 @@ func ungrouped(n *Node) *Node {
 }
 
 // term parses factors joined by multiplication, division and juxtaposition.
-func (p *parser) term() *Node {
-	x := openTerm{parser: p, left: p.unary()}
+func (p *parser) term() *Node { return p.termInParts().left }
+
+// termInParts parses a term and also says how it was put together.
+func (p *parser) termInParts() *openTerm {
+	x := &openTerm{parser: p, left: p.unary()}
 	for !x.ended {
 		x.next()
 	}
-	return x.whole()
+	x.whole()
+	return x
 }
 
 // An openTerm is a term as far as it is parsed.
@@ -152,6 +157,7 @@ type openTerm struct {
 	*parser
 	left      *Node
 	factors   []*Node // left and what it is multiplied with; nil: nothing yet
+	mod       *Node   // the last remainder of the term itself, and of no brackets in it
 	divisions int
 	ended     bool
 }
@@ -208,7 +214,8 @@ func (x *openTerm) next() {
 		x.at++
 		n := x.unary()
 		if !t.command("pmod") {
-			x.left = Call("mod", x.whole(), n)
+			x.mod = Call("mod", x.whole(), n)
+			x.left = x.mod
 			return
 		}
 		if n.Has(isSign) {

@@ -4,6 +4,7 @@ package formula
 
 import (
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -709,7 +710,7 @@ func UnitReading(s string, short bool) *Node {
 	if n := len(s); n > 40 || n < 2 || !strings.ContainsAny(s, "gmshLNJWVA$ΩΩμµ") && !(short && strings.ContainsAny(s, "kKMB")) {
 		return nil
 	}
-	if t := strings.TrimLeft(s, `-\$`); t == "" || !Digit(t[0]) {
+	if t := strings.TrimLeft(s, `-\$`); t == "" || !Digit(t[0]) && AmountEnd(s) == 0 {
 		return nil
 	}
 	tokens, _, err := lex(Tidy(Fold(s)), true)
@@ -723,6 +724,12 @@ func UnitReading(s string, short bool) *Node {
 	}
 	return n
 }
+
+// amount is a decimal, a fraction of integers or a mixed number.
+var amount = regexp.MustCompile(`^-?(?:\d[\d.,]*(?: ?\d*/\d+)?|(?:\d+ ?)?\\[dt]?frac(?:\d\d|\{\d+\}\{\d+\}))`)
+
+// AmountEnd is where the number ends that s begins with; 0 if it begins with none.
+func AmountEnd(s string) int { return len(amount.FindString(s)) }
 
 // remark removes a remark in brackets after a value: "4 (3 onions and 1 potato)".
 func remark(s string) string {
