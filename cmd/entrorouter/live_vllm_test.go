@@ -47,7 +47,7 @@ func TestLiveBatch(t *testing.T) {
 	for _, name := range smols {
 		c := exec.CommandContext(t.Context(), "sh", script, batch, strings.TrimPrefix(name, "smol-"), name, e.smollm2(),
 			"--max-model-len", "512", "--enforce-eager", "--no-enable-chunked-prefill", "--max-num-seqs", "16", "--max-num-batched-tokens", "8192")
-		c.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "SLURM_ARRAY_TASK_ID=1", "VLLM_CPU_KVCACHE_SPACE=1", "VLLM_CPU_OMP_THREADS_BIND=nobind", "HF_HUB_OFFLINE=1", "VLLM_NO_USAGE_STATS=1")
+		c.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "SLURM_ARRAY_TASK_ID=1", "SLURM_JOB_ID=7", "VLLM_CPU_KVCACHE_SPACE=1", "VLLM_CPU_OMP_THREADS_BIND=nobind", "HF_HUB_OFFLINE=1", "VLLM_NO_USAGE_STATS=1")
 		if said, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, said)
 		}
