@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -19,6 +20,7 @@ var ErrLocked = errors.New("another run is writing there")
 type Holder struct {
 	PID     int       `json:"pid"`
 	Host    string    `json:"host"`
+	Boot    string    `json:"boot,omitempty"` // of its machine
 	Started time.Time `json:"started"`
 }
 
@@ -28,6 +30,15 @@ func (h Holder) String() string {
 		return "a process that has not said which"
 	}
 	return fmt.Sprintf("process %d on %s, since %s", h.PID, h.Host, h.Started.Local().Format("2006-01-02 15:04:05"))
+}
+
+// elsewhere says whether the process is on another machine, which does not share memory with this one.
+func (h Holder) elsewhere() bool { return h.Boot != "" && boot() != "" && h.Boot != boot() }
+
+// boot names the time since this machine started, which no other machine has. Empty: the system does not say.
+func boot() string {
+	id, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	return strings.TrimSpace(string(id))
 }
 
 // lock is the lock of a folder. The system gives it up when the process ends, however it ends, so that neither a killed
@@ -78,7 +89,7 @@ func tryLock(path string) (*lock, error) {
 			continue
 		}
 		host, _ := os.Hostname()
-		who, err := json.Marshal(Holder{os.Getpid(), host, time.Now().Truncate(time.Second)})
+		who, err := json.Marshal(Holder{os.Getpid(), host, boot(), time.Now().Truncate(time.Second)})
 		if err == nil {
 			err = errors.Join(f.Truncate(0), func() error { _, err := f.WriteAt(append(who, '\n'), 0); return err }())
 		}

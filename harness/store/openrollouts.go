@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 // openRollouts opens the rollouts at path for writing, making the file if needed. Its folder is held by a Store.
@@ -90,6 +91,9 @@ func ReadRollouts(ctx context.Context, path string) (*Rollouts, error) {
 	how := "immutable=1"
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
 		how = "mode=ro"
+		if h, held, err := HolderOf(filepath.Dir(path)); err == nil && held && h.elsewhere() {
+			return fail(fmt.Errorf("%s writes there, and only that machine can read them meanwhile: run this there, or wait until it ends", h))
+		}
 	}
 	db := &Rollouts{path: path, codec: codec}
 	if db.read, err = sql.Open("sqlite", fileName(path)+"?_pragma=busy_timeout(10000)&"+how); err != nil {

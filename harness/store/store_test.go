@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"maps"
@@ -611,6 +612,40 @@ func TestALockHasOneHolderAndLeavesNoFile(t *testing.T) {
 	wg.Wait()
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the lock file is left: %v", err)
+	}
+}
+
+// SQLite's log has an index in memory, which machines that share a disk do not share.
+func TestWhatAnotherMachineWritesIsNotRead(t *testing.T) {
+	if boot() == "" {
+		t.Skip("the system does not say which machine this is")
+	}
+	root := t.TempDir()
+	s := openStore(t, root)
+	db, err := s.Rollouts(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	look := func() error {
+		st, err := ReadStatus(t.Context(), root)
+		if err == nil && st.Holder == nil {
+			t.Error("nobody writes")
+		}
+		return err
+	}
+	if err := look(); err != nil {
+		t.Errorf("on the machine that writes: %v", err)
+	}
+	other, err := json.Marshal(Holder{PID: 8, Host: "node7", Boot: "another"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(lockPath(root), other, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := look(); err == nil || !strings.Contains(err.Error(), "process 8 on node7") || !strings.Contains(err.Error(), "run this there") {
+		t.Errorf("on another one: %v", err)
 	}
 }
 
