@@ -87,7 +87,7 @@ func (p *Page) Write(w io.Writer) error {
 	out.Style = template.CSS(string(style) + columns + draw.Styles())
 	out.Policy = policy(string(out.Style), string(out.Script))
 	var b bytes.Buffer
-	if err := pageTemplate.Execute(&b, out); err != nil {
+	if err := pageTemplate().Execute(&b, out); err != nil {
 		return err
 	}
 	text := bytes.ReplaceAll(b.Bytes(), []byte("&#43;"), []byte("+")) // escaped for encodings that this is not in

@@ -425,7 +425,7 @@ func (s *asked) pack() (err error) {
 	cards := make([][2]string, 0, len(s.Rows))
 	for _, r := range s.Rows {
 		var b bytes.Buffer
-		if err := pageTemplate.ExecuteTemplate(&b, "card", struct {
+		if err := pageTemplate().ExecuteTemplate(&b, "card", struct {
 			row
 			Grid string
 		}{r, s.Anchor}); err != nil {

@@ -23,8 +23,6 @@ type beside struct {
 	Problem    *trail.ProblemResult
 }
 
-var besideTemplate = template.Must(template.New("served.gohtml").Funcs(template.FuncMap{"formulas": formulas}).ParseFS(files, "served.gohtml"))
-
 // WriteAnswers writes everything that experts said to a question. What they say runs nothing, loads nothing and is text.
 func WriteAnswers(w io.Writer, experiment string, p *trail.ProblemResult) error {
 	card := "#q-" + slug(slug(experiment+"-"+p.Set)+"-"+p.Problem.ID)
@@ -43,7 +41,7 @@ func (p beside) write(w io.Writer, name string) error {
 	}
 	p.Style, p.Policy = template.CSS(style), policy(string(style), "")
 	var b bytes.Buffer
-	if err := besideTemplate.ExecuteTemplate(&b, name, p); err != nil {
+	if err := besideTemplate().ExecuteTemplate(&b, name, p); err != nil {
 		return err
 	}
 	_, err = w.Write(bytes.Map(Harmless, b.Bytes()))

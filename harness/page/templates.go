@@ -9,13 +9,22 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+	"sync"
 	"unicode"
 )
 
 //go:embed page.gohtml page.css page.js served.gohtml
 var files embed.FS
 
-var pageTemplate = template.Must(template.New("page.gohtml").Funcs(template.FuncMap{"slug": slug, "formulas": formulas}).ParseFS(files, "page.gohtml"))
+// Templates are read when a page is made: most commands make none.
+var (
+	pageTemplate   = sync.OnceValue(func() *template.Template { return parse("page.gohtml") })
+	besideTemplate = sync.OnceValue(func() *template.Template { return parse("served.gohtml") })
+)
+
+func parse(name string) *template.Template {
+	return template.Must(template.New(name).Funcs(template.FuncMap{"slug": slug, "formulas": formulas}).ParseFS(files, name))
+}
 
 // slug makes an id of a name.
 func slug(name string) string { return strings.Join(strings.Fields(name), "-") }

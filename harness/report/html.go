@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"gonum.org/v1/plot/vg"
 
@@ -76,12 +77,12 @@ type Link struct {
 //go:embed html.gohtml
 var htmlFiles embed.FS
 
-var htmlTemplates = template.Must(template.New("").ParseFS(htmlFiles, "html.gohtml"))
+var htmlTemplates = sync.OnceValue(func() *template.Template { return template.Must(template.New("").ParseFS(htmlFiles, "html.gohtml")) })
 
 // fill carries out one of the templates.
 func fill(name string, with any) (template.HTML, error) {
 	var b bytes.Buffer
-	err := htmlTemplates.ExecuteTemplate(&b, name, with)
+	err := htmlTemplates().ExecuteTemplate(&b, name, with)
 	return template.HTML(b.String()), err // what html/template wrote is escaped
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -112,7 +113,8 @@ var derived = []struct {
 	{"kwh", "joule", big.NewRat(3_600_000, 1)},
 }
 
-var measureNames, casedNames = func() (map[string]measure, map[string]measure) {
+// measuresByName are the units by name: in whatever case, and as written.
+var measuresByName = sync.OnceValues(func() (lower, exact map[string]measure) {
 	table := func(lists []struct{ dimension, units string }) map[string]measure {
 		m := map[string]measure{}
 		for _, d := range lists {
@@ -127,7 +129,7 @@ var measureNames, casedNames = func() (map[string]measure, map[string]measure) {
 		}
 		return m
 	}
-	lower, exact := table(measures), table(cased)
+	lower, exact = table(measures), table(cased)
 	for _, names := range []map[string]measure{lower, exact} {
 		for n, m := range names {
 			if fields := strings.Fields(m.Dimension); len(fields) > 1 {
@@ -147,19 +149,20 @@ var measureNames, casedNames = func() (map[string]measure, map[string]measure) {
 		}
 	}
 	return lower, exact
-}()
+})
 
 // MeasureOf looks a unit up: a name, or a product of powers such as m / s ^2, square feet, miles per hour.
 func MeasureOf(name string) (measure, bool) {
 	name = strings.TrimSpace(name)
-	if m, ok := unit(name, measureNames, casedNames); ok {
+	lower, exact := measuresByName()
+	if m, ok := unit(name, lower, exact); ok {
 		return m, true
 	}
 	fields := strings.Fields(name)
 	if len(fields) < 2 || len(fields) > 16 {
 		return measure{}, false
 	}
-	return product(fields, measureNames, casedNames)
+	return product(fields, lower, exact)
 }
 
 // product multiplies the factors of a unit out.

@@ -116,7 +116,8 @@ done:
 
 // angular reports whether a word is a unit of angles.
 func angular(word string) bool {
-	return measureNames[strings.ToLower(word)].Dimension == "angle"
+	lower, _ := measuresByName()
+	return lower[strings.ToLower(word)].Dimension == "angle"
 }
 
 // temperature returns the unit that a word behind degrees makes of them; empty if they stay an angle.
@@ -169,9 +170,10 @@ func (p *parser) noun(t token) bool {
 	if t.kind != tokenWord || vocabulary(t.text) && !p.applyless() {
 		return false
 	}
+	inAnyCase, asWritten := measuresByName()
 	lower := strings.ToLower(t.text)
-	_, known := measureNames[lower]
-	_, exactly := casedNames[t.text]
+	_, known := inAnyCase[lower]
+	_, exactly := asWritten[t.text]
 	switch {
 	case len(t.text) == 1:
 		return p.letters && (unitLetters[t.text] || p.short && !t.space && short[t.text] != 0 || prefixes[t.text] != nil && p.ahead(1).command("Omega"))
@@ -189,7 +191,8 @@ func (p *parser) applyless() bool {
 	case functions[p.peek().text] == "" || next.mark('^') || next.mark('_'):
 		return false
 	case next.kind == tokenNumber:
-		return p.ahead(2).kind == tokenWord && measureNames[p.ahead(2).text].Dimension != ""
+		lower, _ := measuresByName()
+		return p.ahead(2).kind == tokenWord && lower[p.ahead(2).text].Dimension != ""
 	}
 	return !p.startsFactor(next)
 }

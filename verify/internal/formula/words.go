@@ -8,6 +8,7 @@ import (
 	_ "embed"
 	"math/big"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -220,12 +221,12 @@ func Multiple(word string) int64 { return multiples[word] }
 
 // Symbolic reports whether a word of prose is a function or constant, and whether it is a unit.
 func Symbolic(w string) (symbol, unit bool) {
-	k := vocabularies[w]
+	k := vocabularies()[w]
 	return k.symbol, k.unit
 }
 
 // vocabularies holds the words of formulas and the names of units.
-var vocabularies = func() map[string]struct{ symbol, unit bool } {
+var vocabularies = sync.OnceValue(func() map[string]struct{ symbol, unit bool } {
 	m := map[string]struct{ symbol, unit bool }{}
 	symbol := func(w string) {
 		k := m[w]
@@ -241,7 +242,8 @@ var vocabularies = func() map[string]struct{ symbol, unit bool } {
 	for w := range greek {
 		symbol(w)
 	}
-	for _, units := range []map[string]measure{measureNames, casedNames} {
+	lower, exact := measuresByName()
+	for _, units := range []map[string]measure{lower, exact} {
 		for w := range units {
 			k := m[w]
 			k.unit = true
@@ -249,7 +251,7 @@ var vocabularies = func() map[string]struct{ symbol, unit bool } {
 		}
 	}
 	return m
-}()
+})
 
 // IsGreek reports whether a name is that of a Greek letter.
 func IsGreek(name string) bool { return greek[name] }
