@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/urfave/cli/v2"
 
@@ -83,6 +84,9 @@ func isBuiltIn(r *spec.Resolved) bool {
 	return slices.Contains(spec.Names(experiments.FS), name)
 }
 
+// paperTables are the paper's tables that are built in, whose rows and numbers specs name.
+var paperTables = sync.OnceValues(func() (*paper.Tables, error) { return paper.ReadTables(results.FS, "paper") })
+
 // loadFrom reads the spec that has a name in fsys; arg is what a command line calls it.
 func loadFrom(c *cli.Context, fsys fs.FS, name, arg string, changes spec.Changes) (*spec.Resolved, error) {
 	if c.IsSet("out") && c.String("out") == "" {
@@ -91,7 +95,7 @@ func loadFrom(c *cli.Context, fsys fs.FS, name, arg string, changes spec.Changes
 	if err := checkFolder(c.String("out"), "out"); err != nil {
 		return nil, err
 	}
-	tables, err := paper.ReadTables(results.FS, "paper")
+	tables, err := paperTables()
 	if err != nil {
 		return nil, err
 	}

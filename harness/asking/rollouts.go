@@ -352,6 +352,9 @@ func planned(x routing.Expert, p *routing.Problem) experts.Planned {
 // Unanswered is a digest of the answers of a block that were asked for and are not to be had; empty if there are none. Those
 // that may be had when asked again count only if all do.
 func (a *Asker) Unanswered(ctx context.Context, b Block, all bool) (string, error) {
+	if len(b.Problems) == 0 {
+		return "", nil
+	}
 	digest := sha256.New()
 	found := false
 	for _, x := range b.Experts {

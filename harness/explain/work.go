@@ -39,6 +39,9 @@ type Pending struct {
 
 // Pending says of steps that are to be made how long they take.
 func (p *Plan) Pending(todo []*Step) (all []Pending, err error) {
+	if len(todo) == 0 {
+		return nil, nil
+	}
 	x := &explainer{plan: p}
 	if x.pace, err = p.pace(); err != nil {
 		return nil, err

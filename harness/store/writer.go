@@ -145,8 +145,9 @@ func (w *writer) prepare(ctx context.Context) error {
 		return err
 	}
 	w.nextAttempt.Store(next)
-	if err := scan(ctx, w.conn, `SELECT scope, max(id) / ?, max(id) % ? + 1, count(*), sum(length(response) + length(reasoning))
-		FROM unpacked GROUP BY scope`, []any{blockRows, blockRows}, func(rows *sql.Rows) error {
+	// Materialized: SQLite would sort the texts with the rest to group them.
+	if err := scan(ctx, w.conn, `WITH texts AS MATERIALIZED (SELECT scope, id, length(response) + length(reasoning) AS bytes FROM unpacked)
+		SELECT scope, max(id) / ?, max(id) % ? + 1, count(*), sum(bytes) FROM texts GROUP BY scope`, []any{blockRows, blockRows}, func(rows *sql.Rows) error {
 		var scope int64
 		var o openBlock
 		err := rows.Scan(&scope, &o.block, &o.next, &o.rows, &o.bytes)
