@@ -387,11 +387,13 @@ func parseNumber(text, unit string) (Value, error) {
 // decimals is how many decimals a number was written with: 2 of 0.50, 6 of 1.5e-5.
 func decimals(text string) int {
 	text = strings.ToLower(text)
-	mantissa, exponent, _ := strings.Cut(text, "e")
+	mantissa, exponent, has := strings.Cut(text, "e")
 	_, fraction, _ := strings.Cut(mantissa, ".")
-	power, err := strconv.Atoi(exponent)
-	if err != nil {
-		power = 0 // no exponent, or one beyond any number
+	power := 0
+	if has {
+		if p, err := strconv.Atoi(exponent); err == nil { // and not beyond any number
+			power = p
+		}
 	}
 	return min(max(0, len(fraction)-power), maxDecimals)
 }

@@ -47,10 +47,11 @@ func (s *Measurements) Add(file string, set *metrics.Set) error {
 		if experiment == "" {
 			return fmt.Errorf("%s: %s has no key experiment; want the measurements that 'run' writes", file, m.Label())
 		}
-		if first, ok := s.files[m.Label()]; ok {
-			return fmt.Errorf("%s: %s is in %s as well; name one of them", file, m.Label(), first)
+		label := m.Label()
+		if first, ok := s.files[label]; ok {
+			return fmt.Errorf("%s: %s is in %s as well; name one of them", file, label, first)
 		}
-		s.files[m.Label()] = file
+		s.files[label] = file
 		s.of[experiment] = append(s.of[experiment], m)
 		at := Place{}
 		for _, k := range m.Keys {

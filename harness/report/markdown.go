@@ -42,6 +42,8 @@ func (c markdownColumn) width(head string) float64 {
 	return w + cellPadding
 }
 
+var unmarked = strings.NewReplacer("<br>", " ", "*", "", `\`, "")
+
 var afterHyphen = regexp.MustCompile(`([^\s-]-)(\pL)`)
 
 // widestWord is how wide the widest word of a cell is, which is bold or not.
@@ -50,8 +52,7 @@ func widestWord(cell string) (w float64) {
 	if strings.HasPrefix(cell, "**") {
 		style.Font.Weight = font.WeightBold
 	}
-	cell = strings.NewReplacer("<br>", " ", "*", "", `\`, "").Replace(cell)
-	for word := range strings.SplitSeq(afterHyphen.ReplaceAllString(cell, "$1 $2"), " ") {
+	for word := range strings.SplitSeq(afterHyphen.ReplaceAllString(unmarked.Replace(cell), "$1 $2"), " ") {
 		w = max(w, style.Width(word).Points())
 	}
 	return w
@@ -235,6 +236,6 @@ func markdownCell(c shown) string {
 }
 
 // EscapeMarkdown keeps text from ending a cell or being read as markup.
-func EscapeMarkdown(s string) string {
-	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "$", `\$`, "[", `\[`, "<", "&lt;", "\n", " ").Replace(s)
-}
+func EscapeMarkdown(s string) string { return markdownEscapes.Replace(s) }
+
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "$", `\$`, "[", `\[`, "<", "&lt;", "\n", " ")

@@ -356,12 +356,11 @@ func (d *decoder) accept(k knob, v reflect.Value, n *yaml.Node, path string) {
 			}
 		}
 	case k.in != "":
-		in, err := parseInterval(k.in)
-		if err != nil {
-			d.fault(n.Line, path, "%v", err)
+		if k.badIn != nil {
+			d.fault(n.Line, path, "%v", k.badIn)
 			return
 		}
-		d.within(in, v, n, path)
+		d.within(k.interval, v, n, path)
 	}
 }
 

@@ -22,6 +22,8 @@ type knob struct {
 	typ      reflect.Type
 	optional bool     // yaml tag with omitempty
 	in       string   // interval of numbers, e.g. (0,1]
+	interval interval // what in says
+	badIn    error    // in says no interval
 	oneof    []string // accepted names
 	line     bool     // tag line: a text of one line
 	word     bool     // tag word: the struct may be written as this knob's value alone
@@ -61,6 +63,7 @@ func readKnobs(t reflect.Type) []knob {
 		}
 		name = cmp.Or(name, strings.ToLower(f.Name))
 		k := knob{name: name, index: []int{i}, field: t.Name() + "." + f.Name, typ: f.Type, optional: strings.Contains(options, "omitempty"), in: f.Tag.Get("in")}
+		k.interval, k.badIn = parseInterval(k.in)
 		k.word, k.line, k.none = f.Tag.Get("word") != "", f.Tag.Get("line") != "", f.Tag.Get("nothing") != ""
 		if names := f.Tag.Get("oneof"); names != "" {
 			k.oneof = strings.Fields(names)
@@ -139,7 +142,7 @@ func unbounded(t reflect.Type, path string) (faults []string) {
 		case reflect.Struct:
 			faults = append(faults, unbounded(elem, child(path, k.name))...)
 		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Float32, reflect.Float64:
-			if in, err := parseInterval(k.in); err != nil || math.IsInf(in.low, 0) || math.IsInf(in.high, 0) {
+			if k.badIn != nil || math.IsInf(k.interval.low, 0) || math.IsInf(k.interval.high, 0) {
 				faults = append(faults, child(path, k.name))
 			}
 		}

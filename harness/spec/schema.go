@@ -99,10 +99,10 @@ func bounded(s map[string]any, k knob) {
 	if k.oneof != nil && s["type"] == "string" {
 		s["enum"] = k.oneof
 	}
-	in, err := parseInterval(k.in)
-	if err != nil {
+	if k.badIn != nil {
 		return
 	}
+	in := k.interval
 	ends := func(end float64, open bool, closed, exclusive string) {
 		switch {
 		case math.IsInf(end, 0):
