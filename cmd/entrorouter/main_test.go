@@ -64,16 +64,17 @@ type finished func() (dir string, err error)
 var (
 	smokeRun = runOnce("smoke", "smoke")
 	tinyRun  = runOnce("tiny", "tiny.yaml")
+	longRun  = runOnce("long", "tiny.yaml", "size: 100", "size: 300") // long enough to be stopped in the middle
 )
 
-func runOnce(name, spec string) finished {
+func runOnce(name, spec string, edits ...string) finished {
 	return sync.OnceValues(func() (string, error) {
 		dir := filepath.Join(shared, name)
 		if err := os.Mkdir(dir, 0o777); err != nil {
 			return "", err
 		}
 		if file, err := os.ReadFile(filepath.Join("testdata", spec)); err == nil {
-			if err := os.WriteFile(filepath.Join(dir, spec), file, 0o666); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, spec), []byte(strings.NewReplacer(edits...).Replace(string(file))), 0o666); err != nil {
 				return "", err
 			}
 		}
@@ -111,9 +112,9 @@ func measured(t testing.TB, dir, experiment string) *metrics.Set {
 
 // stored puts what a run has stored, and what it wrote and printed, into the folder of a script.
 func stored(ts *testscript.TestScript, neg bool, args []string) {
-	of := map[string]finished{"smoke": smokeRun, "tiny": tinyRun}
+	of := map[string]finished{"smoke": smokeRun, "tiny": tinyRun, "long": longRun}
 	if neg || len(args) != 1 || of[args[0]] == nil {
-		ts.Fatalf("usage: stored smoke|tiny")
+		ts.Fatalf("usage: stored smoke|tiny|long")
 	}
 	dir, err := of[args[0]]()
 	ts.Check(err)
@@ -150,7 +151,7 @@ func linkTree(to, from string) error {
 
 // One script a promise. Besides the usual commands there are
 //
-//	stored run           puts the finished run smoke or tiny here: its store into out, its tables into fig, what it printed into printed
+//	stored run           puts the finished run smoke, tiny or long here: its store into out, its tables into fig, what it printed into printed
 //	exits N cmd...       cmd ends with exit code N
 //	says pattern         standard error is one line that starts with "entrorouter: " and matches
 //	same a b             two folders hold the same files; env.json and locks are never compared
