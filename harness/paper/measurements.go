@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/metrics"
 )
@@ -53,13 +54,7 @@ func (s *Measurements) Add(file string, set *metrics.Set) error {
 		}
 		s.files[label] = file
 		s.of[experiment] = append(s.of[experiment], m)
-		at := Place{}
-		for _, k := range m.Keys {
-			if !slices.Contains(outer, k.Name) {
-				at[k.Name] = k.Value
-			}
-		}
-		spot := spotOf(experiment, at)
+		spot := spotOf(experiment, slices.DeleteFunc(slices.Clone(m.Keys), func(k metrics.Key) bool { return slices.Contains(outer, k.Name) }))
 		s.at[spot] = append(s.at[spot], m)
 		s.written[experiment] = s.written[experiment] || written
 		s.seeded[experiment] = s.seeded[experiment] || m.Key("seed") != ""
@@ -129,14 +124,17 @@ func (s *Measurements) Experiments() []string { return sortedKeys(s.of) }
 // trainings are the keys of lines of one training alone: its seed, or the fold of a cross-validation that it left out.
 var trainings = []string{"seed", "fold"}
 
-// spotOf is what lines of an experiment at a place share, whatever their name and training.
-func spotOf(experiment string, at Place) string {
-	at = maps.Clone(at)
-	delete(at, "line")
-	for _, key := range trainings {
-		delete(at, key)
+// spotOf is what lines of an experiment at the keys of a place share, whatever their name and training. It reorders the keys.
+func spotOf(experiment string, at []metrics.Key) string {
+	slices.SortFunc(at, func(a, b metrics.Key) int { return strings.Compare(a.Name, b.Name) })
+	var b strings.Builder
+	b.WriteString(experiment)
+	for _, k := range at {
+		if k.Name != "line" && !slices.Contains(trainings, k.Name) {
+			b.WriteString("\n" + k.Name + "=" + k.Value)
+		}
 	}
-	return experiment + "\n" + at.String()
+	return b.String()
 }
 
 // outer are the keys that say which experiment and scale a line belongs to.
@@ -145,7 +143,7 @@ var outer = []string{"experiment", "pool", "arena"}
 // find returns the one line of an experiment and scale with exactly the given keys.
 func (s *Measurements) find(experiment string, scale Scale, at Place) (metrics.Measurement, bool, error) {
 	var found []metrics.Measurement
-	for _, m := range s.at[spotOf(experiment, at)] {
+	for _, m := range s.at[spotOf(experiment, at.keys())] {
 		if matches(m, scale, at) {
 			found = append(found, m)
 		}
@@ -195,7 +193,7 @@ func matches(m metrics.Measurement, scale Scale, at Place) bool {
 // seeds returns the lines of single trainings at a place, by seed, or by partition and fold as 0.3.
 func (s *Measurements) seeds(experiment string, scale Scale, at Place) map[string]metrics.Measurement {
 	found := map[string]metrics.Measurement{}
-	for _, m := range s.at[spotOf(experiment, at)] {
+	for _, m := range s.at[spotOf(experiment, at.keys())] {
 		for _, key := range trainings {
 			id := m.Key(key)
 			if id == "" {

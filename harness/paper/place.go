@@ -5,6 +5,8 @@ package paper
 import (
 	"maps"
 	"strings"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
 )
 
 // Place is the keys of a measurement beside those of its experiment and scale. The key line, which no measurement has,
@@ -20,6 +22,14 @@ func (p Place) versus(row, other string) Place {
 	delete(at, "method")
 	at["row"], at["versus"] = row, other
 	return at
+}
+
+// keys are those of the place, in any order.
+func (p Place) keys() (all []metrics.Key) {
+	for name, value := range p {
+		all = append(all, metrics.Key{Name: name, Value: value})
+	}
+	return all
 }
 
 // String prints the keys as a measurement's name has them.
