@@ -61,10 +61,12 @@ func (l *Log) Audit(prices map[string]starting.Price) []Finding {
 		a.instructed(m)
 	}
 	a.labels()
+	a.ungraded()
 	a.prompts()
 	a.goldsInPrompts()
 	a.few()
 	a.answered()
+	a.resettled()
 	a.selected()
 	a.oracle()
 	a.copies()
@@ -298,6 +300,29 @@ func (a *audit) labels() {
 	}
 }
 
+// ungraded counts answers that nobody could grade: more than a few are golds in a form that is not read.
+func (a *audit) ungraded() {
+	n, first, gold := 0, "", ""
+	for q, of := range a.Answers {
+		for _, runs := range of {
+			for _, x := range runs {
+				if x.Published == nil && x.Unknown {
+					if n++; n == 1 {
+						first, gold = x.At, a.Questions[q].Golds[0]
+					}
+				}
+			}
+		}
+	}
+	if all := a.Count(false).Answers; 50*n > all {
+		hint := ""
+		if a.columns {
+			hint = "; name a column of labels with --key correct=COLUMN, or write golds in a form that is read, such as letters or texts of options"
+		}
+		a.find("no verdict", "%d of %s have neither a verdict of the verifier nor one of the log, and count as wrong, such as that at %s, whose gold is %q%s", n, counted(all, "answer"), first, gold, hint)
+	}
+}
+
 // plain is a question without what does not change it.
 func plain(q Question) string {
 	return strings.Join(strings.Fields(strings.ToLower(q.Problem+" "+strings.Join(q.Options, " "))), " ")
@@ -434,6 +459,17 @@ func (a *audit) answered() {
 			each = fmt.Sprintf("and each model has answers to %d", n[most])
 		}
 		a.find("different questions", "%d of %s have answers of all %d models, %s", everybody, counted(len(a.Questions), "question"), len(a.Models), each)
+	}
+}
+
+// resettled looks for models of which one setting answered some questions and another one the others.
+func (a *audit) resettled() {
+	for m, x := range a.Models {
+		for o, y := range a.Models[:m] {
+			if x.Model == y.Model && !slices.ContainsFunc(a.Answers, func(of [][]Answer) bool { return len(of[m]) > 0 && len(of[o]) > 0 }) {
+				a.find("different settings", "%s and %s are one model, count as two and share no question; import the logs of each setting alone", y, x)
+			}
+		}
 	}
 }
 

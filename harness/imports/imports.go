@@ -78,7 +78,11 @@ func (f Format) Read(ctx context.Context, files []File, o Options) (*Log, error)
 		return nil, fmt.Errorf("the log has %s, and none of their questions is in %s: the first one is to %s, and %s begins with %s", counted(c.unnamed, "answer"), o.Problems.file, c.unknown, o.Problems.file, o.Problems.first())
 	}
 	if len(c.log.Questions) == 0 {
-		return nil, fmt.Errorf("no answer in %s", those(files))
+		why := ""
+		if len(left) > 0 {
+			why = "; left out: " + strings.Join(left, "; ")
+		}
+		return nil, fmt.Errorf("no answer in %s%s", those(files), why)
 	}
 	c.log.sort()
 	return c.log, nil
@@ -189,7 +193,7 @@ func (c *collector) benchmark(said string) string {
 func (c *collector) question(r Row) (int, error) {
 	id := r.Question
 	if id == "" {
-		id = fmt.Sprintf("%016x", seed.Hash(strings.Join(append([]string{strings.TrimSpace(r.Problem)}, r.Options...), "\x00")))
+		id = fmt.Sprintf("%016x", seed.Hash(strings.Join(append([]string{strings.TrimSpace(r.Problem)}, slices.Sorted(slices.Values(r.Options))...), "\x00")))
 	}
 	if !strings.HasPrefix(id, r.Benchmark) {
 		id = r.Benchmark + "-" + id
@@ -203,13 +207,35 @@ func (c *collector) question(r Row) (int, error) {
 		return c.at[id], nil
 	}
 	before := c.log.Questions[at]
+	shuffled := reordered(before.Options, now.Options)
 	switch {
-	case strings.TrimSpace(before.Problem) != strings.TrimSpace(now.Problem) || !slices.Equal(before.Options, now.Options):
+	case strings.TrimSpace(before.Problem) != strings.TrimSpace(now.Problem) || !shuffled && !slices.Equal(before.Options, now.Options):
 		return 0, fmt.Errorf("question %q reads otherwise than at %s; give two questions two ids, or one question one text with --problems", id, before.at)
-	case !slices.Equal(before.Golds, now.Golds):
+	case shuffled && !slices.Equal(spelled(before.Golds, before.Options), spelled(now.Golds, now.Options)):
+		return 0, fmt.Errorf("question %q has the gold %q here and %q at %s, of options in another order", id, now.Golds, before.Golds, before.at)
+	case !shuffled && !slices.Equal(before.Golds, now.Golds):
 		return 0, fmt.Errorf("question %q has the gold %q here and %q at %s", id, now.Golds, before.Golds, before.at)
 	}
 	return at, nil
+}
+
+// reordered says that options are others in another order, as programs shuffle them.
+func reordered(a, b []string) bool {
+	return !slices.Equal(a, b) && slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
+}
+
+// spelled are the golds as texts of the options that their letters stand for, in order.
+func spelled(golds, options []string) (all []string) {
+	for _, g := range golds {
+		if g = strings.TrimSpace(g); len(g) == 1 {
+			if i := int(g[0]|0x20) - 'a'; i >= 0 && i < len(options) {
+				g = options[i]
+			}
+		}
+		all = append(all, g)
+	}
+	slices.Sort(all)
+	return all
 }
 
 // tokens fills in what the log does not say.

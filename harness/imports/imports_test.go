@@ -127,9 +127,20 @@ func TestFormatsAreRead(t *testing.T) {
 		want   []string
 		left   []string
 	}{
-		"inspect, a zip":                             {"inspect", Options{}, []File{file("a.eval", zipped(t, zip.Deflate, parts...))}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
-		"inspect, with zstd":                         {"inspect", Options{}, []File{file("a.eval", zipped(t, zstd.ZipMethodWinZip, parts...))}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
-		"inspect, one file":                          {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+sample+","+choice+"]}")}, inspected, nil},
+		"inspect, a zip":          {"inspect", Options{}, []File{file("a.eval", zipped(t, zip.Deflate, parts...))}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
+		"inspect, with zstd":      {"inspect", Options{}, []File{file("a.eval", zipped(t, zstd.ZipMethodWinZip, parts...))}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
+		"inspect, one file":       {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+sample+","+choice+"]}")}, inspected, nil},
+		"inspect, not at its end": {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "status": "cancelled", "samples": [`+sample+","+choice+"]}")}, inspected, []string{"what 1 evaluation did not come to: a.json (cancelled)"}},
+		"inspect, without an end": {"inspect", Options{}, []File{file("a.eval", zipped(t, zip.Deflate, "_journal/start.json", header, "samples/7_epoch_1.json", sample))}, inspected[:1], []string{"what 1 evaluation did not come to: a.eval (started)"}},
+		"inspect, several letters at once": {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+strings.NewReplacer(`"A"`, `["A", "B"]`, "max_tokens", "stop", "ANSWER: B", "ANSWER: A,B", `"scores": {}`, `"scores": {"choice": {"value": "C"}}`).Replace(choice)+"]}")}, []string{
+			`sums-b "Which is red?" ["A" "B"] [a rose the sea] | lab/small temperature=0.5 | true 3/4 stop`}, nil},
+		"options in two orders": {"jsonl", Options{}, []File{file("a.jsonl", `{"query_id": "1", "problem": "Red?", "options": ["rose", "sea"], "gold": "A", "model": "x", "response": "ANSWER: A", "prompt_tokens": 1, "output_tokens": 2}`+"\n"+
+			`{"query_id": "1", "problem": "Red?", "options": ["sea", "rose"], "gold": "B", "model": "y", "response": "ANSWER: B", "prompt_tokens": 1, "output_tokens": 2}`+"\n"+
+			`{"query_id": "1", "problem": "Red?", "options": ["sea", "rose"], "gold": "rose", "model": "z", "response": "ANSWER: A", "prompt_tokens": 1, "output_tokens": 2}`+"\n")}, []string{
+			`all-1 "Red?" ["A"] [rose sea] | x | true 1/2 `, `all-1 "Red?" ["A"] [rose sea] | y | true 1/2 `, `all-1 "Red?" ["A"] [rose sea] | z | false 1/2 `}, nil},
+		"options in another order than those of the problems": {"jsonl", Options{Problems: problems(`{"id": "1", "problem": "Red?", "options": ["rose", "sea"], "answer": "A"}`)}, []File{file("a.jsonl",
+			`{"query_id": "1", "options": ["sea", "rose"], "gold": "B", "model": "y", "response": "ANSWER: B", "prompt_tokens": 1, "output_tokens": 2}`+"\n")}, []string{
+			`all-1 "Red?" ["rose"] [sea rose] | y | true 1/2 `}, nil},
 		"inspect, as it was":                         {"inspect", Options{Keep: true}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+sample+"]}")}, []string{strings.Replace(inspected[0], "true", "false", 1)}, nil},
 		"inspect, thinking beside the output tokens": {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+strings.Replace(sample, `"total_tokens": 19`, `"total_tokens": 25, "input_tokens_cache_read": 4, "reasoning_tokens": 6`, 1)+"]}")}, []string{strings.Replace(inspected[0], "14/5", "14/11", 1)}, nil},
 		"inspect, thinking among them":               {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+strings.Replace(sample, `"total_tokens": 19`, `"total_tokens": 19, "input_tokens_cache_read": 4, "reasoning_tokens": 3`, 1)+"]}")}, inspected[:1], nil},
@@ -253,6 +264,7 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"a zip of other things":   {"inspect", Options{}, zipped(t, zip.Deflate, "a", "b"), "f: no log of inspect_ai: its header names no model"},
 		"a sample without id":     {"inspect", Options{}, strings.TrimSuffix(header, "}") + `, "samples": [{"input": "?"}]}`, "f: sample 1: the sample has no id"},
 		"no samples":              {"inspect", Options{}, header, "no answer in f"},
+		"failures alone":          {"inspect", Options{}, strings.TrimSuffix(header, "}") + `, "samples": [` + failed + "]}", "no answer in f; left out: 1 sample: the log has an error in the place of an answer"},
 		"a response alone":        {"openai", Options{}, results, `f:1: no request "2" to this response is there; name the file that has it, too`},
 		"a request alone":         {"openai", Options{}, requests, "f: there are requests and no response to them; name the files that have these, too"},
 		"two requests of a name":  {"openai", Options{}, requests + strings.ReplaceAll(requests, "1 + 1", "1 + 3"), `f:3: the request "1" to "small" is at f:1 already, and differs`},
@@ -280,7 +292,7 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"no model":                {"reasoning-gym", Options{CharsPerToken: 4}, gym, "f: result 1: which model answered is not said; name it with --model"},
 		"no tokens":               {"reasoning-gym", Options{Model: "m"}, gym, "f: result 1: the input tokens are not said; --chars-per-token 4"},
 		"no questions":            {"omnisbench", Options{}, omnis, "f: item 1: the question has no text; give the questions with --problems"},
-		"no question column":      {"csv", Options{Model: "m"}, "question,correct\na,1\n", "f:2: the question has no text; name its column with --key problem=COLUMN, or give the questions with --problems"},
+		"no question column":      {"csv", Options{Model: "m"}, "question,correct\na,1\n", "f: no column is problem, the text of the question; name the one that is with --key problem=COLUMN, or give the questions with --problems; there are question, correct"},
 		"no column":               {"csv", Options{Keys: map[string]string{"problem": "q"}}, table, `f: problem is to be read from the column "q", and there is none; there are name, question`},
 		"semicolons":              {"csv", Options{}, "question;model;correct\nA?;x;1\n", "f: its columns seem to be separated by semicolons; separate them by commas"},
 		"tabs":                    {"csv", Options{}, "question\tmodel\nA?\tx\n", "f: its columns seem to be separated by tabs; separate them by commas"},
@@ -302,7 +314,8 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"a long line":             {"csv", Options{}, "problem,correct\n\"a\n\",2,3\n", "f:2: the line has 3 columns and that of the names has 2"},
 		"carriage returns":        {"csv", Options{}, "problem,sums,sums\r1 + 1?,1,2\r", "f: its lines end in carriage returns alone; end them in line feeds"},
 		"objects and returns":     {"jsonl", Options{}, strings.Repeat(strings.TrimSpace(objects)+"\r", 2), "f: its lines end in carriage returns alone; end them in line feeds"},
-		"tokens that are none":    {"csv", Options{}, "problem,output_tokens\na,-3\n", `f:2: output_tokens is "-3"; want a number of tokens`},
+		"tokens that are none":    {"csv", Options{}, "problem,output_tokens\na,-3\n", `f:2: output_tokens is "-3"; want a whole number of tokens, in digits alone`},
+		"thousands":               {"csv", Options{}, "problem,output_tokens\na,\"7,590\"\n", `f:2: output_tokens is "7,590"; want a whole number of tokens, in digits alone`},
 		"more than any":           {"csv", Options{}, "problem,prompt_tokens,output_tokens,correct\na,1,10000001,1\n", `f:2: 10000001 output tokens; want 0 to 10000000`},
 		"a verdict that is none":  {"csv", Options{}, "problem,correct\na,maybe\n", `f:2: correct is "maybe"; want true or false`},
 		"a score of nothing":      {"csv", Options{CharsPerToken: 4}, "problem,correct,output_tokens\na,NaN,3\n", `f:2: nothing says whether the answer is right: there is no label, and no gold with a response; name a column of labels with --key correct=COLUMN, give the golds with --problems, or leave the line out`},
@@ -322,15 +335,18 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"a model that is null":    {"jsonl", Options{}, `{"problem": "a", "model": null, "correct": 1, "prompt_tokens": 1, "output_tokens": 1}`, "f:1: which model answered is not said; name it with --model"},
 		"a line without model":    {"jsonl", Options{Keys: map[string]string{"problem": "q.text"}, CorrectFrom: 0.5}, objects + strings.Replace(objects, `"model"`, `"asked"`, 1), "f:2: which model answered is not said here and is at f:1; say it on every line, or on none with --model"},
 		"models from here on":     {"jsonl", Options{Keys: map[string]string{"problem": "q.text"}, CorrectFrom: 0.5}, strings.Replace(objects, `"model"`, `"asked"`, 1) + objects, "f:2: which model answered is said here and is not at f:1; say it on every line, or on none with --model"},
-		"dollars that are none":   {"csv", Options{}, "problem,usd,correct\na,-1,1\n", `f:2: usd is "-1"; want a number of dollars`},
+		"dollars that are none":   {"csv", Options{}, "problem,usd,correct\na,-1,1\n", `f:2: usd is "-1"; want a number of dollars, such as 0.0015`},
+		"a decimal comma":         {"csv", Options{}, "problem,usd,correct\na,\"0,5\",1\n", `f:2: usd is "0,5"; want a number of dollars, such as 0.0015`},
 		"a question that changes": {"csv", Options{Model: "m"}, "query_id,problem,correct,prompt_tokens,output_tokens\nq,a,1,1,1\nq,b,1,1,1\n", `f:3: question "all-q" reads otherwise than at f:2`},
+		"options of another gold": {"jsonl", Options{}, `{"query_id": "1", "problem": "Red?", "options": ["rose", "sea"], "gold": "A", "model": "x", "response": "A", "prompt_tokens": 1, "output_tokens": 2}` + "\n" + `{"query_id": "1", "problem": "Red?", "options": ["sea", "rose"], "gold": "A", "model": "y", "response": "A", "prompt_tokens": 1, "output_tokens": 2}`, `f:2: question "all-1" has the gold ["A"] here and ["A"] at f:1, of options in another order`},
 		"a gold that changes":     {"csv", Options{Model: "m"}, "problem,gold,correct,prompt_tokens,output_tokens\na,1,1,1,1\na,2,1,1,1\n", `has the gold ["2"] here and ["1"] at f:2`},
 		"a list on a line":        {"jsonl", Options{}, "[]\n", "f:1: not a JSON object"},
 		"a list in a file":        {"jsonl", Options{}, "[\n{}]\n", "f:1: not a JSON object but a list of them: write each on a line, as jq -c '.[]' does"},
 		"a problem of keys":       {"jsonl", Options{Keys: map[string]string{"problem": "q"}}, `{"q": {"text": "a"}, "correct": 1, "output_tokens": 2}`, "f:1: problem is to be a text, and is a JSON object: name the text within it with --key problem=q.KEY"},
 		"a response of choices":   {"jsonl", Options{}, `{"problem": "a", "response": [{"message": {"content": "2"}}], "gold": "2", "output_tokens": 2}`, "f:1: response is to be a text, and is a JSON list: name the text within it with --key response=response.0.KEY"},
 		"tokens that are null":    {"jsonl", Options{Keys: map[string]string{"prompt_tokens": "usage.in"}}, `{"problem": "a", "correct": 1, "usage": null, "output_tokens": 2}`, "f:1: usage.in says no input tokens; --chars-per-token 4 counts the characters of the question in their place"},
-		"half a line":             {"jsonl", Options{}, objects[:40], "f:1: not a JSON object"},
+		"half a line":             {"jsonl", Options{}, objects[:40], "f:1: the line ends within its JSON object: write each object on one line, as jq -c . does, and take out one that was cut short"},
+		"an object on lines":      {"jsonl", Options{}, "{\n\"problem\": \"a\"\n}\n", "f:1: the line ends within its JSON object"},
 		"options that are none":   {"jsonl", Options{}, `{"options": "red"}`, `f:1: options is no list of texts: "red"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -601,6 +617,42 @@ func TestPartialScoresAreTold(t *testing.T) {
 		if err != nil || l.Partial != c.want {
 			t.Errorf("%s: %d, %v, want %d", name, l.Partial, err, c.want)
 		}
+	}
+}
+
+// Answers that nobody could grade count as wrong, which is told with the first one.
+func TestUnknownVerdictsAreTold(t *testing.T) {
+	f, err := Find("jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const line = `{"problem": "Red?", "options": ["rose", "sea"], "gold": "1", "model": "x", "response": "ANSWER: B", "prompt_tokens": 1, "output_tokens": 2}`
+	l, err := f.Read(t.Context(), []File{file("f", line+"\n"+strings.NewReplacer("Red", "Rose-red", `"1"`, `"A"`).Replace(line)+"\n")}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Finding{"no verdict", "1 of 2 answers have neither a verdict of the verifier nor one of the log, and count as wrong, such as that at f:1, whose gold is \"1\"; name a column of labels with --key correct=COLUMN, or write golds in a form that is read, such as letters or texts of options"}
+	if all := l.Audit(nil); !slices.Contains(all, want) {
+		t.Error(all)
+	}
+}
+
+// A model under several settings is several models, which is told where these were asked different questions.
+func TestSettingsOfDifferentQuestionsAreTold(t *testing.T) {
+	f, err := Find("inspect")
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := func(header, task, sample string) File {
+		return file(task, strings.TrimSuffix(strings.Replace(header, "suite/sums", task, 1), "}")+`, "samples": [`+sample+"]}")
+	}
+	l, err := f.Read(t.Context(), []File{log(header, "sums", sample), log(strings.Replace(header, `"temperature": 0.5`, "", 1), "more", sample)}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Finding{"different settings", "lab/small and lab/small temperature=0.5 are one model, count as two and share no question; import the logs of each setting alone"}
+	if all := l.Audit(nil); !slices.Contains(all, want) {
+		t.Error(all)
 	}
 }
 

@@ -21,7 +21,8 @@ import (
 
 // inspectHeader is what a log says of all its samples.
 type inspectHeader struct {
-	Eval struct {
+	Status string `json:"status"` // success, or how the evaluation ended otherwise
+	Eval   struct {
 		Task    string   `json:"task"`
 		Model   string   `json:"model"`
 		Config  settings `json:"model_generate_config"`
@@ -74,7 +75,8 @@ type inspectSample struct {
 }
 
 func inspectRows(files []File, o Options, add func(Row) error) ([]string, error) {
-	failed := 0
+	failed, several := 0, 0
+	var unfinished []string
 	for _, f := range files {
 		data, err := f.Data()
 		if err != nil {
@@ -84,7 +86,7 @@ func inspectRows(files []File, o Options, add func(Row) error) ([]string, error)
 		if bytes.HasPrefix(data, []byte("PK")) {
 			read = inspectZip
 		}
-		err = placed(f.Name, read(data, func(h inspectHeader, name string, s inspectSample) error {
+		header, err := read(data, func(h inspectHeader, name string, s inspectSample) error {
 			if len(s.Error) > 0 && string(s.Error) != "null" {
 				failed++
 				return nil
@@ -93,45 +95,58 @@ func inspectRows(files []File, o Options, add func(Row) error) ([]string, error)
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
+			if row.Opaque && row.Correct == nil {
+				several++
+				return nil
+			}
 			row.At = f.Name + ": " + name
 			return add(row)
-		}))
+		})
 		if err != nil {
-			return nil, err
+			return nil, placed(f.Name, err)
+		}
+		if s := cmp.Or(header.Status, "success"); s != "success" {
+			unfinished = append(unfinished, fmt.Sprintf("%s (%s)", f.Name, s))
 		}
 	}
+	var left []string
 	if failed > 0 {
-		return []string{counted(failed, "sample") + ": the log has an error in the place of an answer"}, nil
+		left = append(left, counted(failed, "sample")+": the log has an error in the place of an answer")
 	}
-	return nil, nil
+	if several > 0 {
+		left = append(left, counted(several, "sample")+": several options together are right, and no single scorer says whether the answer is")
+	}
+	if len(unfinished) > 0 {
+		left = append(left, fmt.Sprintf("what %s did not come to: %s", counted(len(unfinished), "evaluation"), strings.Join(unfinished, ", ")))
+	}
+	return left, nil
 }
 
-func inspectJSON(data []byte, use func(inspectHeader, string, inspectSample) error) error {
+func inspectJSON(data []byte, use func(inspectHeader, string, inspectSample) error) (inspectHeader, error) {
 	var log struct {
 		inspectHeader
 		Samples []inspectSample `json:"samples"`
 	}
 	if err := unmarshal(data, &log); err != nil {
-		return fmt.Errorf("no log of inspect_ai: %w", err)
+		return log.inspectHeader, fmt.Errorf("no log of inspect_ai: %w", err)
 	}
 	if log.Eval.Model == "" {
-		return fmt.Errorf("no log of inspect_ai: eval.model is missing")
+		return log.inspectHeader, fmt.Errorf("no log of inspect_ai: eval.model is missing")
 	}
 	for i, s := range log.Samples {
 		if err := use(log.inspectHeader, fmt.Sprintf("sample %d", i+1), s); err != nil {
-			return err
+			return log.inspectHeader, err
 		}
 	}
-	return nil
+	return log.inspectHeader, nil
 }
 
-func inspectZip(data []byte, use func(inspectHeader, string, inspectSample) error) error {
+func inspectZip(data []byte, use func(inspectHeader, string, inspectSample) error) (h inspectHeader, err error) {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return fmt.Errorf("no log of inspect_ai: %w; was it cut short?", err)
+		return h, fmt.Errorf("no log of inspect_ai: %w; was it cut short?", err)
 	}
 	z.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor())
-	var h inspectHeader
 	for _, name := range []string{"header.json", "_journal/start.json"} { // an evaluation that did not end has no header
 		f, err := z.Open(name)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -142,12 +157,15 @@ func inspectZip(data []byte, use func(inspectHeader, string, inspectSample) erro
 			f.Close()
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
+			return h, fmt.Errorf("%s: %w", name, err)
+		}
+		if name != "header.json" {
+			h.Status = "started"
 		}
 		break
 	}
 	if h.Eval.Model == "" {
-		return fmt.Errorf("no log of inspect_ai: its header names no model")
+		return h, fmt.Errorf("no log of inspect_ai: its header names no model")
 	}
 	for _, f := range z.File {
 		if path.Dir(f.Name) != "samples" || path.Ext(f.Name) != ".json" {
@@ -155,19 +173,19 @@ func inspectZip(data []byte, use func(inspectHeader, string, inspectSample) erro
 		}
 		r, err := f.Open()
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.Name, err)
+			return h, fmt.Errorf("%s: %w", f.Name, err)
 		}
 		var s inspectSample
 		err = decode(r, &s)
 		r.Close()
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.Name, err)
+			return h, fmt.Errorf("%s: %w", f.Name, err)
 		}
 		if err := use(h, f.Name, s); err != nil {
-			return err
+			return h, err
 		}
 	}
-	return nil
+	return h, nil
 }
 
 // mostSample is more bytes than any sample has: a zip may hold more than fits in memory.
@@ -207,6 +225,7 @@ func (s inspectSample) row(h inspectHeader, o Options) (Row, error) {
 			r.Golds = append(r.Golds, g)
 		}
 	}
+	r.Opaque = len(s.Choices) > 0 && len(r.Golds) > 1 // all of them together are right, and a gold is one
 	r.Settings = h.Eval.Config.all()
 	maps.Copy(r.Settings, h.Plan.Config.all())
 	if len(s.Output.Choices) > 0 {

@@ -133,13 +133,20 @@ func (p *Problems) fill(r *Row) bool {
 		return false
 	}
 	x := p.all[at]
-	r.Question, r.Problem, r.Options = x.ID, x.Problem, x.Options
+	shuffled := reordered(x.Options, r.Options) // letters of the answer are those of its own order
+	r.Question, r.Problem = x.ID, x.Problem
+	if !shuffled {
+		r.Options = x.Options
+	}
 	if x.Benchmark != "" {
 		r.Benchmark = x.Benchmark
 	}
 	if !r.Opaque {
 		gold, _ := textOf(x.Answer)
 		r.Golds = []string{gold}
+		if shuffled {
+			r.Golds = spelled(r.Golds, x.Options)
+		}
 	}
 	return true
 }

@@ -63,6 +63,9 @@ func csvRows(f File, data []byte, o Options, add func(Row) error) error {
 			return fmt.Errorf("%s: %s is to be read from the column %q, and there is none; there are %s", f.Name, key, o.Keys[key], strings.Join(names, ", "))
 		}
 	}
+	if _, ok := column[cmp.Or(o.Keys["problem"], "problem")]; !ok && o.Problems == nil {
+		return fmt.Errorf("%s: no column is problem, the text of the question; name the one that is with --key problem=COLUMN, or give the questions with --problems; there are %s", f.Name, strings.Join(names, ", "))
+	}
 	if models == nil && !slices.ContainsFunc([]string{"correct", "response", "output_tokens"}, func(key string) bool { return slices.Contains(names, cmp.Or(o.Keys[key], key)) }) {
 		return fmt.Errorf("%s: no column is correct, response or output_tokens; name those that are with --key KEY=COLUMN, and write %s for the name of a model where each has columns of its own: --key correct=%[2]s --key output_tokens=%[2]s_tokens", f.Name, anyModel)
 	}
@@ -190,6 +193,9 @@ func jsonLines(f File, data []byte, o Options, found map[string]bool, add func(R
 			if line[0] == '[' {
 				return errors.New("not a JSON object but a list of them: write each on a line, as jq -c '.[]' does")
 			}
+			if err := json.NewDecoder(bytes.NewReader(line)).Decode(&json.RawMessage{}); errors.Is(err, io.ErrUnexpectedEOF) {
+				return errors.New("the line ends within its JSON object: write each object on one line, as jq -c . does, and take out one that was cut short")
+			}
 			return errors.New("not a JSON object")
 		}
 		for key, path := range o.Keys {
@@ -268,7 +274,7 @@ func tableRow(file, at string, o Options, add func(Row) error, get func(key stri
 		if v, ok := value(key); ok {
 			n, err := strconv.ParseFloat(v, 64)
 			if err != nil || n < 0 || n != math.Trunc(n) || n > 1e15 {
-				return fmt.Errorf("%s: %s is %q; want a number of tokens", at, key, v)
+				return fmt.Errorf("%s: %s is %q; want a whole number of tokens, in digits alone", at, key, v)
 			}
 			*into = int64(n)
 		}
@@ -276,7 +282,7 @@ func tableRow(file, at string, o Options, add func(Row) error, get func(key stri
 	if v, ok := value("usd"); ok {
 		n, err := strconv.ParseFloat(v, 64)
 		if err != nil || n < 0 || math.IsInf(n, 0) || math.IsNaN(n) {
-			return fmt.Errorf("%s: usd is %q; want a number of dollars", at, v)
+			return fmt.Errorf("%s: usd is %q; want a number of dollars, such as 0.0015", at, v)
 		}
 		r.USD = n
 	}
