@@ -131,6 +131,8 @@ func TestFormatsAreRead(t *testing.T) {
 		"inspect, with zstd":      {"inspect", Options{}, []File{file("a.eval", zipped(t, zstd.ZipMethodWinZip, parts...))}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
 		"inspect, one file":       {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+sample+","+choice+"]}")}, inspected, nil},
 		"inspect, not at its end": {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "status": "cancelled", "samples": [`+sample+","+choice+"]}")}, inspected, []string{"what 1 evaluation did not come to: a.json (cancelled)"}},
+		"inspect, tried again": {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "status": "error", "samples": [`+strings.Replace(sample, `"id"`, `"uuid": "u", "id"`, 1)+"]}"),
+			file("b.json", strings.TrimSuffix(header, "}")+`, "status": "success", "samples": [`+strings.Replace(sample, `"id"`, `"uuid": "u", "id"`, 1)+","+choice+"]}")}, inspected, []string{"1 sample: there already, with the same uuid, as after a retry", "what 1 evaluation did not come to: a.json (error)"}},
 		"inspect, without an end": {"inspect", Options{}, []File{file("a.eval", zipped(t, zip.Deflate, "_journal/start.json", header, "samples/7_epoch_1.json", sample))}, inspected[:1], []string{"what 1 evaluation did not come to: a.eval (started)"}},
 		"inspect, several letters at once": {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+strings.NewReplacer(`"A"`, `["A", "B"]`, "max_tokens", "stop", "ANSWER: B", "ANSWER: A,B", `"scores": {}`, `"scores": {"choice": {"value": "C"}}`).Replace(choice)+"]}")}, []string{
 			`sums-b "Which is red?" ["A" "B"] [a rose the sea] | lab/small temperature=0.5 | true 3/4 stop`}, nil},
@@ -149,6 +151,8 @@ func TestFormatsAreRead(t *testing.T) {
 			`my_sums-7 "What is 1 + 1?" ["2"] [] | lab/small temperature=0.5 | true 4/2 `,
 			`my_sums-8 "What is 1 + 2?" ["3"] [] | lab/small temperature=0.5 | false 4/0 `, `my_sums-8 "What is 1 + 2?" ["3"] [] | lab/small temperature=0.5 | false 4/2 `,
 			`my_sums-10 "Which town?" [] [] | lab/small temperature=0.5 | true 3/1 `}, []string{"1 sample: likelihoods of given texts, and no answer of a model"}},
+		"lm-eval, without settings": {"lm-eval", Options{CharsPerToken: 4}, []File{file("a/results_"+lmTime+".json", strings.Replace(lmResults, `{"temperature": 0.5}`, `""`, 1)), file("a/samples_sums_"+lmTime+".jsonl", oneLine(lmFirst))}, []string{
+			`sums-7 "What is 1 + 1?" ["2"] [] | lab/small | true 4/2 `}, nil},
 		"lm-eval, as it was": {"lm-eval", Options{CharsPerToken: 4, Keep: true, Model: "m", Benchmark: "sums"}, []File{file("samples.jsonl", oneLine(lmFirst))}, []string{
 			`sums-7 "What is 1 + 1?" ["2"] [] | m | false 4/2 `}, nil},
 		"lm-eval, filters that differ": {"lm-eval", Options{CharsPerToken: 4, Keep: true, Model: "m", Benchmark: "sums"}, []File{file("samples.jsonl", oneLine(lmFirst)+strings.SplitAfter(lmSecond, "\n")[0])}, []string{
@@ -347,7 +351,8 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"tokens that are null":    {"jsonl", Options{Keys: map[string]string{"prompt_tokens": "usage.in"}}, `{"problem": "a", "correct": 1, "usage": null, "output_tokens": 2}`, "f:1: usage.in says no input tokens; --chars-per-token 4 counts the characters of the question in their place"},
 		"half a line":             {"jsonl", Options{}, objects[:40], "f:1: the line ends within its JSON object: write each object on one line, as jq -c . does, and take out one that was cut short"},
 		"an object on lines":      {"jsonl", Options{}, "{\n\"problem\": \"a\"\n}\n", "f:1: the line ends within its JSON object"},
-		"options that are none":   {"jsonl", Options{}, `{"options": "red"}`, `f:1: options is no list of texts: "red"`},
+		"options that are none":   {"jsonl", Options{}, `{"options": "red"}`, `f:1: options is no list of texts in JSON, such as ["red", "blue"]: "red"`},
+		"options of Python":       {"csv", Options{}, "problem,options,correct\na,\"['red', 'blue']\",1\n", `f:2: options is no list of texts in JSON, such as ["red", "blue"]: "['red', 'blue']"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f, err := Find(c.format)

@@ -52,6 +52,7 @@ func (u inspectUsage) billed() (in, out int64) {
 }
 
 type inspectSample struct {
+	UUID        string            `json:"uuid"` // which a retry keeps
 	ID          json.RawMessage   `json:"id"`
 	Epoch       int               `json:"epoch"`
 	Input       json.RawMessage   `json:"input"`
@@ -75,7 +76,8 @@ type inspectSample struct {
 }
 
 func inspectRows(files []File, o Options, add func(Row) error) ([]string, error) {
-	failed, several := 0, 0
+	failed, several, twice := 0, 0, 0
+	known := map[string]bool{} // by uuid
 	var unfinished []string
 	for _, f := range files {
 		data, err := f.Data()
@@ -91,6 +93,11 @@ func inspectRows(files []File, o Options, add func(Row) error) ([]string, error)
 				failed++
 				return nil
 			}
+			if s.UUID != "" && known[s.UUID] {
+				twice++
+				return nil
+			}
+			known[s.UUID] = true
 			row, err := s.row(h, o)
 			if err != nil {
 				return fmt.Errorf("%s: %w", name, err)
@@ -112,6 +119,9 @@ func inspectRows(files []File, o Options, add func(Row) error) ([]string, error)
 	var left []string
 	if failed > 0 {
 		left = append(left, counted(failed, "sample")+": the log has an error in the place of an answer")
+	}
+	if twice > 0 {
+		left = append(left, counted(twice, "sample")+": there already, with the same uuid, as after a retry")
 	}
 	if several > 0 {
 		left = append(left, counted(several, "sample")+": several options together are right, and no single scorer says whether the answer is")

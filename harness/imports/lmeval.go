@@ -24,8 +24,18 @@ var lmFile = regexp.MustCompile(`^(?:samples_)?(.+)_(\d{4}-\d\d-\d\dT\d\d-\d\d-\
 type lmRun struct {
 	Model  string `json:"model_name"`
 	Config struct {
-		Settings settings `json:"gen_kwargs"` // of the command; what a task has beside them is the same for every model
+		Settings lmSettings `json:"gen_kwargs"` // of the command; what a task has beside them is the same for every model
 	} `json:"config"`
+}
+
+// lmSettings are settings, or an empty text where there are none.
+type lmSettings struct{ settings }
+
+func (s *lmSettings) UnmarshalJSON(data []byte) error {
+	if string(data) == `""` {
+		return nil
+	}
+	return json.Unmarshal(data, &s.settings)
 }
 
 type lmSample struct {
@@ -93,8 +103,11 @@ func lmEvalRows(files []File, o Options, add func(Row) error) ([]string, error) 
 			if a.right != a.wrong && len(a.texts) == 1 { // of several answers nobody knows which one was judged
 				a.row.Correct = &a.right
 			}
-			for _, text := range a.texts {
-				a.row.Response = &text
+			at := a.row.At
+			for i, text := range a.texts {
+				if a.row.Response = &text; i > 0 {
+					a.row.At = fmt.Sprintf("%s, answer %d", at, i+1)
+				}
 				if err := add(a.row); err != nil {
 					return nil, err
 				}
@@ -199,7 +212,7 @@ func (s lmSample) row(line []byte, o Options) (Row, error) {
 			r.Golds, r.Opaque = list(v.String()), false
 		case "options":
 			if r.Options = list(v.String()); len(r.Options) < 2 {
-				return r, fmt.Errorf("options is no list of texts: %.60q", v.String())
+				return r, fmt.Errorf("options is no list of texts in JSON, such as [\"red\", \"blue\"]: %.60q", v.String())
 			}
 		}
 	}

@@ -267,7 +267,7 @@ func tableRow(file, at string, o Options, add func(Row) error, get func(key stri
 	}
 	if options := text("options"); options != "" {
 		if r.Options = list(options); len(r.Options) < 2 {
-			return fmt.Errorf("%s: options is no list of texts: %.60q", at, options)
+			return fmt.Errorf("%s: options is no list of texts in JSON, such as [\"red\", \"blue\"]: %.60q", at, options)
 		}
 	}
 	for key, into := range map[string]*int64{"prompt_tokens": &r.In, "output_tokens": &r.Out} {
