@@ -3,6 +3,7 @@
 package verify
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -11,16 +12,16 @@ import (
 
 // choose grades multiple choice: the letter, or the text of an option instead of it.
 func (k Key) choose(response string) Verdict {
-	gold := -1
+	var golds []int
 	for _, g := range k.Gold {
-		if gold = k.option(formula.Trim(g)); gold >= 0 {
-			break
+		if gold := k.option(formula.Trim(g)); gold >= 0 {
+			golds = append(golds, gold)
 		}
 	}
-	if gold < 0 {
+	if golds == nil {
 		return Verdict{Reason: ReasonGold, Gold: anyOf(k.Gold)}
 	}
-	v := Verdict{Gold: letterOf(gold)}
+	v := Verdict{Gold: letterOf(golds[0])}
 	found := k.picked(response)
 	if found.reason != "" {
 		v.Outcome, v.Reason = OutcomeDifferent, found.reason
@@ -35,7 +36,8 @@ func (k Key) choose(response string) Verdict {
 	switch {
 	case choice < 0:
 		v.Outcome, v.Reason, v.Answer, v.Rule = OutcomeDifferent, ReasonDifferent, found.text, "none of the options"
-	case choice == gold:
+	case slices.Contains(golds, choice):
+		v.Gold = letterOf(choice)
 		v.Outcome, v.Reason, v.Answer, v.Rule = OutcomeEqual, ReasonEqual, letterOf(choice), "option"
 	default:
 		v.Outcome, v.Reason, v.Answer, v.Rule = OutcomeDifferent, ReasonDifferent, letterOf(choice), "option"

@@ -11,22 +11,17 @@ import (
 	"github.com/entrorouter/entrorouter/verify/internal/formula"
 )
 
-// answers seeds the fuzz targets with golds and responses of the cases file, those of every so many cases: a fuzzer that
-// starts from all of them spends its time on these.
-func answers(f *testing.F, every int) []string {
-	var out []string
-	for i, c := range loadCases(f) {
-		if i%every == 0 {
-			out = append(out, c.key.Gold...)
-			out = append(out, c.response)
-		}
+// answers seeds the fuzz targets with the golds and responses of the cases file, whose laws so hold in every test run.
+func answers(f *testing.F) (out []string) {
+	for _, c := range loadCases(f) {
+		out = append(append(out, c.key.Gold...), c.response)
 	}
 	return out
 }
 
 // FuzzAnswerEqualsItself: what is read equals itself, bare, boxed and after thinking.
 func FuzzAnswerEqualsItself(f *testing.F) {
-	for _, a := range append(answers(f, 2), "<thinking>", "a [THINK] b", "||x||y||", `3 1\frac12`) {
+	for _, a := range append(answers(f), "<thinking>", "a [THINK] b", "||x||y||", `3 1\frac12`) {
 		f.Add(a)
 	}
 	f.Fuzz(func(t *testing.T, a string) {
@@ -51,7 +46,7 @@ func FuzzAnswerEqualsItself(f *testing.F) {
 
 // FuzzComparisonIsSymmetric: which side is the ground truth does not matter, but for the policies that say so.
 func FuzzComparisonIsSymmetric(f *testing.F) {
-	all := answers(f, 5)
+	all := answers(f)
 	for i, a := range all {
 		f.Add(a, all[(i+1)%len(all)])
 		f.Add(a, a+"+1")
@@ -81,7 +76,7 @@ func namesProduct(s string) bool {
 
 // FuzzLayoutDoesNotMatter: white space, \left and \right, display style and fonts change nothing.
 func FuzzLayoutDoesNotMatter(f *testing.F) {
-	for _, a := range answers(f, 3) {
+	for _, a := range answers(f) {
 		f.Add(a)
 	}
 	f.Fuzz(func(t *testing.T, a string) {
@@ -93,14 +88,15 @@ func FuzzLayoutDoesNotMatter(f *testing.F) {
 				b = strings.ReplaceAll(b, ")", `\right)`)
 			}
 			if strings.HasPrefix(b, `\mathbf`) || strings.HasPrefix(b, `\boldsymbol`) {
-				if formula.NormalWords(formula.Tidy(formula.Fold(a))) != "" || !readable(a) || strings.Contains(a, ".(") || strings.Contains(a, " (") || strings.ContainsAny(a, ",;&{}\\\"$=<>_#\n") {
+				n, err := decide.Read(formula.Trim(a), &formula.Budget{Left: formula.MaxSteps})
+				if err != nil || n[0].Kind == formula.KindList || formula.NormalWords(formula.Tidy(formula.Fold(a))) != "" || !readable(a) || strings.Contains(a, ".(") || strings.Contains(a, " (") || strings.ContainsAny(a, ",;&{}\\\"$=<>_#\n") {
 					continue // these fonts are for formulas, not for words or lists
 				}
 			}
 			if strings.HasPrefix(b, "{") && strings.ContainsAny(a, ",;&{}\\\"$=<>") {
 				continue // braces around a list make a set
 			}
-			if strings.HasPrefix(b, "$") && strings.Contains(a, "$") {
+			if strings.HasPrefix(b, "$") && strings.Contains(a, "$") || strings.Contains(b, `\left(`) && strings.Contains(a, `\text`) {
 				continue
 			}
 			if v := Equal(a, b); v.Outcome == OutcomeDifferent {
@@ -149,7 +145,7 @@ func FuzzGradeIsBounded(f *testing.F) {
 			f.Add(h.gold, h.response)
 		}
 	}
-	for _, a := range answers(f, 5) {
+	for _, a := range answers(f) {
 		f.Add("42", a)
 	}
 	f.Add("141.5, 3", "$141.5$, $3$")

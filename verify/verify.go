@@ -12,7 +12,7 @@ import (
 )
 
 // Version is part of the key under which verdicts are stored: it changes whenever any verdict may change.
-const Version = "20"
+const Version = "21"
 
 // Reason codes: why a verdict is what it is, for counting.
 const (
@@ -403,6 +403,10 @@ func worked(gold string, golds []*formula.Node, err error) string {
 	}
 	if lastBox(gold) >= 0 {
 		return extract(gold).text
+	}
+	plain := strings.TrimSpace(formula.UnwrapText(gold))
+	if t := unfilled(plain); t != plain && readable(t) { // exactly 5
+		return t
 	}
 	if !formula.SentenceOfWords(gold) {
 		return ""

@@ -451,6 +451,8 @@ func (p *parser) relation() *Node {
 		if n := p.modulus(); n != nil {
 			last := len(args) - 1
 			args[last] = quantity(args[last], "mod "+n.String())
+		} else if f := args[0]; len(ops) == 1 && f.Kind == KindSymbol && strings.Contains("fghFGH", f.Name) {
+			ops[0] = "=" // f ≡ 0 is said of a function
 		}
 	}
 	return &Node{Kind: KindRelation, Args: args, Ops: ops}
