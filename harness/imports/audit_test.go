@@ -314,6 +314,12 @@ func TestPlantedFraudsAreFound(t *testing.T) {
 				r.Response, r.Correct, r.Out = &none, &wrong, 0
 			}
 		}), 1, []string{"empty answers"}, "30 of 300 answers of model1 are empty"},
+		"thinking that a limit cut before an answer": {of("model1", func(i int, r *Row) {
+			if i%10 == 0 {
+				none, wrong := "", false
+				r.Response, r.Correct, r.Finish = &none, &wrong, "length"
+			}
+		}), 1, []string{"truncation"}, "30 of 300 answers of model1 were cut by a limit of tokens"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows := c.plant(clean(rand.New(rand.NewPCG(1, 2)), 300, 4, c.runs))

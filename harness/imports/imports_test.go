@@ -313,7 +313,7 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"a path that none has":    {"jsonl", Options{Keys: map[string]string{"problem": "q.text", "usd": "bill.dollars"}, CorrectFrom: 0.5}, objects, `f: usd is to be read from "bill.dollars", and no line has that`},
 		"a text that none has":    {"jsonl", Options{Keys: map[string]string{"problem": "question"}, CorrectFrom: 0.5}, objects, `f:1: the question has no text where it is to be read from, "question"; name where it is with --key problem=KEY, or give the questions with --problems`},
 		"another encoding":        {"csv", Options{Model: "m"}, "problem,correct,prompt_tokens,output_tokens\n\xe9,1,1,1\n", "f:2: the question is not UTF-8; convert the file"},
-		"a column twice":          {"csv", Options{}, "a,a\n", `f: the column "a" is there twice`},
+		"a column twice":          {"csv", Options{}, "a,a\n", `f: the column "a" is there twice; give each a name of its own`},
 		"a short line":            {"csv", Options{}, "problem,correct\n1\n", "f:2: the line has 1 column and that of the names has 2"},
 		"a long line":             {"csv", Options{}, "problem,correct\n\"a\n\",2,3\n", "f:2: the line has 3 columns and that of the names has 2"},
 		"carriage returns":        {"csv", Options{}, "problem,sums,sums\r1 + 1?,1,2\r", "f: its lines end in carriage returns alone; end them in line feeds"},

@@ -50,7 +50,7 @@ func csvRows(f File, data []byte, o Options, add func(Row) error) error {
 	column := map[string]int{}
 	for i, name := range names {
 		if _, twice := column[name]; twice {
-			return fmt.Errorf("%s: the column %q is there twice", f.Name, name)
+			return fmt.Errorf("%s: the column %q is there twice; give each a name of its own", f.Name, name)
 		}
 		column[name] = i
 	}
