@@ -429,12 +429,12 @@ func TestRunsOfTheCollapseAreCompared(t *testing.T) {
 		}
 		return result, o
 	}
+	_, before := run(1)
 	for _, c := range []struct {
 		name, asked string
 		lr          float64 // times what the other run has
 	}{{"the same", "", 1}, {"another step size", "lr", 1.01}} {
 		t.Run(c.name, func(t *testing.T) {
-			_, before := run(1)
 			result, after := run(c.lr)
 			report := reportOf(t, result, after, before)
 			if report.Numbers == nil || len(report.Numbers.Changes) == 0 || len(report.Rows) > 0 {

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"maps"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -33,9 +36,22 @@ func smallCollapse(t *testing.T) *spec.Resolved {
 	return r
 }
 
+// collapseIn is a finished run of smallCollapse in a folder, as tinyIn is of tiny.
+func collapseIn(t *testing.T, out string) *Result {
+	t.Helper()
+	dir := filepath.Join(shared, "collapse")
+	collapseOnce.Do(func() { runIn(t, smallCollapse(t), dir) })
+	if err := os.CopyFS(out, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	return runIn(t, smallCollapse(t), out)
+}
+
+var collapseOnce sync.Once
+
 func TestCollapseIsTheSameByteForByteAndDoneOnce(t *testing.T) {
 	outs := []string{t.TempDir(), t.TempDir()}
-	a, b := runIn(t, smallCollapse(t), outs[0]), runIn(t, smallCollapse(t), outs[1])
+	a, b := collapseIn(t, outs[0]), runIn(t, smallCollapse(t), outs[1])
 	if x, y := entries(t, outs[0]), entries(t, outs[1]); !maps.EqualFunc(x, y, slices.Equal) {
 		t.Errorf("two runs differ: %s", cmp.Diff(x, y))
 	}
@@ -53,7 +69,7 @@ func TestCollapseIsTheSameByteForByteAndDoneOnce(t *testing.T) {
 
 // Measurements can be drawn by a spec that asks for other seeds than they were made with.
 func TestCaptionsOfCollapseCountTheSeedsOfTheMeasurements(t *testing.T) {
-	r := runIn(t, smallCollapse(t), t.TempDir())
+	r := collapseIn(t, t.TempDir())
 	r.Spec.Experiment.Evaluate.Seeds = []uint64{1, 2, 3, 4, 5}
 	_, files := drawn(t, r)
 	for name, want := range map[string]string{"collapse/collapse.txt": "Lines are means of 2 seeds", "collapse/phase.txt": "means of 2 seeds"} {
@@ -64,7 +80,7 @@ func TestCaptionsOfCollapseCountTheSeedsOfTheMeasurements(t *testing.T) {
 }
 
 func TestCollapseMeasuresWhatTrainingDoes(t *testing.T) {
-	r := runIn(t, smallCollapse(t), t.TempDir())
+	r := collapseIn(t, t.TempDir())
 	start, _, err := r.Measurements.Find(metrics.Keys("assimilation", "0", "step", "00", "seed", "")...)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +128,7 @@ func TestCollapseMeasuresWhatTrainingDoes(t *testing.T) {
 }
 
 func TestTheCollapseCaptionSaysWhatItDoesNotShow(t *testing.T) {
-	r := runIn(t, smallCollapse(t), t.TempDir())
+	r := collapseIn(t, t.TempDir())
 	_, files := drawn(t, r)
 	if caption := files["collapse/collapse.txt"]; !strings.Contains(caption, "It does not show that a language model has a small a") {
 		t.Errorf("caption: %s", caption)

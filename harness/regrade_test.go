@@ -60,7 +60,7 @@ func older(t *testing.T, dir string) (wrong int) {
 // for wrong ones. What moves is told beforehand; the next run corrects it offline.
 func TestANewVerifierGradesWhatIsStoredAndAsksNobody(t *testing.T) {
 	dir := t.TempDir()
-	want := render(t, runIn(t, toy.Tiny(t), dir))
+	want := render(t, tinyIn(t, dir))
 	same, err := regrade.Folder(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)

@@ -148,10 +148,10 @@ func render(t *testing.T, r *Result) string {
 
 // How many requests are in flight, in what order answers arrive and where the files lie decide nothing.
 func TestARunIsTheSameByteForByteAtAnyConcurrency(t *testing.T) {
-	one, many := toy.Tiny(t), toy.Tiny(t)
-	one.Experiment.Profile.Concurrency, many.Experiment.Profile.Concurrency = 3, 64
-	outs := []string{t.TempDir(), filepath.Join(t.TempDir(), "deeper")}
-	a, b := runIn(t, one, outs[0]), runIn(t, many, outs[1])
+	one := toy.Tiny(t)
+	one.Experiment.Profile.Concurrency = 3 // which was 64
+	outs := []string{filepath.Join(t.TempDir(), "deeper"), t.TempDir()}
+	a, b := runIn(t, one, outs[0]), tinyIn(t, outs[1])
 	if x, y := render(t, a), render(t, b); x != y {
 		t.Errorf("tables differ:\n%s\n%s", x, y)
 	}
@@ -309,8 +309,7 @@ func TestAnInterruptedRunSaysSoAndGoesOn(t *testing.T) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v (%v)", left, err)
 	}
-	calm := t.TempDir()
-	if x, y := render(t, runIn(t, r, out)), render(t, runIn(t, r, calm)); x != y {
+	if x, y := render(t, runIn(t, r, out)), render(t, tinyIn(t, t.TempDir())); x != y {
 		t.Errorf("tables differ:\n%s\n%s", x, y)
 	}
 }
@@ -549,13 +548,13 @@ func TestAnEmptyStratumIsLeftOutOfTheFigure(t *testing.T) {
 
 // Rows and decisions follow prices and ids, not the order in which a pool file lists its experts.
 func TestTheOrderOfExpertsInThePoolDoesNotMatter(t *testing.T) {
-	r, back := toy.Tiny(t), toy.Tiny(t)
+	back := toy.Tiny(t)
 	pool := back.Pools[0]
 	pool.Experts = slices.Clone(pool.Experts)
 	slices.Reverse(pool.Experts)
 	back.Pools[0] = pool
 	outs := []string{t.TempDir(), t.TempDir()}
-	if x, y := render(t, runIn(t, r, outs[0])), render(t, runIn(t, back, outs[1])); x != y {
+	if x, y := render(t, tinyIn(t, outs[0])), render(t, runIn(t, back, outs[1])); x != y {
 		t.Errorf("tables differ:\n%s\n%s", x, y)
 	}
 	x, y := entries(t, outs[0]), entries(t, outs[1])
