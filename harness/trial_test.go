@@ -293,7 +293,7 @@ func TestEveryFaultInAWholeRun(t *testing.T) {
 		"11 NaN":                           {plan: fault.Plan{some(set("choices.0.index", "NaN"))}, class: experts.Protocol},
 		"11 more than is known":            {plan: fault.Plan{{Set: map[string]string{"created": `"now"`, "choices.0.stop_reason": "151643", "more": `[{"of": null}]`}}}},
 		"12 one id for all":                {plan: fault.Plan{set("id", `"same"`)}},
-		"12 the answer to another request": {plan: fault.Plan{some(set("id", `"chatcmpl-er-00000000-7"`))}, class: experts.Protocol},
+		"12 the answer to another request": {plan: fault.Plan{some(set("id", `"chatcmpl-e47e0000-0000-4000-8000-000000000007"`))}, class: experts.Protocol},
 		"12 an answer after we gave up":    {plan: fault.Plan{some(fault.Rule{Delay: 3 * time.Hour})}, class: experts.Idle, took: 2 * time.Hour},
 		"12 one answer to all":             {plan: fault.Plan{{Set: map[string]string{"choices.0.message.content": `"\\boxed{1}"`}}}, other: true},
 		"15 a server's clock a day off":    {plan: fault.Plan{{Status: 429, Requests: fault.First(3), Headers: map[string]string{"Retry-After": "Mon, 02 Jan 2006 15:14:05 GMT", "Date": "Mon, 02 Jan 2006 15:04:05 GMT"}}}, class: experts.Limited, took: 10 * time.Minute},

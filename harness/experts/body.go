@@ -3,6 +3,7 @@
 package experts
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -90,8 +91,28 @@ func off(s spec.Sampling) (fields string) {
 	return fields
 }
 
-// without takes the last n bytes of fields out of a body. The body is left as it is.
-func without(body []byte, n int) []byte { return append(slices.Clip(body[:len(body)-1-n]), '}') }
+// offs is how a server is told what is off: of the values of top_k that mean it, servers refuse one or the other, and who knows neither
+// top_k nor min_p has both off.
+type offs int32
+
+const (
+	negative offs = iota // top_k -1, as off writes it
+	zero                 // top_k 0
+	unsaid
+)
+
+// say returns a body with its last n bytes of fields, which off wrote, as this says it. The body is left as it is.
+func (o offs) say(body []byte, n int) []byte {
+	if o == negative || n == 0 {
+		return body
+	}
+	fields := body[len(body)-1-n : len(body)-1]
+	body = slices.Clip(body[:len(body)-1-n])
+	if o == zero {
+		body = append(body, bytes.Replace(fields, []byte(`"top_k":-1`), []byte(`"top_k":0`), 1)...)
+	}
+	return append(body, '}')
+}
 
 // asStream makes a stream of a request. Where the server is known to be vLLM every event counts the tokens so far, which
 // is the one way to know what a stream cost that broke off; other servers may refuse the word.

@@ -18,8 +18,8 @@ import (
 	"net/http"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -28,6 +28,9 @@ import (
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/routing"
 )
+
+// ours begins the id of every request of this program, a UUID: llama-cpp-python refuses any other.
+const ours = "e47e0000-"
 
 // NewHTTP returns the pool. Nothing is sent before Preflight, Complete or Chat. Keys are read from the environment now.
 func NewHTTP(endpoints []Endpoint, o HTTPOptions) (*HTTP, error) {
@@ -51,9 +54,10 @@ func NewHTTP(endpoints []Endpoint, o HTTPOptions) (*HTTP, error) {
 			ReadBufferSize:      1 << 10,
 		}
 	}
-	var random [4]byte
+	var random [5]byte
 	rand.Read(random[:])
-	h := &HTTP{o: o, ids: map[string]*expert{}, name: "er-" + hex.EncodeToString(random[:]) + "-"}
+	digits := hex.EncodeToString(random[:])
+	h := &HTTP{o: o, ids: map[string]*expert{}, name: ours + digits[:4] + "-4" + digits[4:7] + "-8" + digits[7:] + "-"}
 	h.ctx, h.stop = context.WithCancel(context.Background())
 	now := time.Now()
 	for _, e := range endpoints {
@@ -260,6 +264,7 @@ func (h *HTTP) ask(ctx context.Context, e *expert, q question, hears Attempts) (
 		case ctx.Err() != nil:
 			return Completion{}, ctx.Err()
 		case trouble.anew:
+			q.whole = q.whole || trouble.whole
 			continue
 		case trouble.stale && !stale:
 			stale = true
@@ -280,6 +285,7 @@ func (h *HTTP) ask(ctx context.Context, e *expert, q question, hears Attempts) (
 				continue
 			}
 			if tries++; tries < trouble.again(h.o.Tries) {
+				q.whole = q.whole || trouble.whole && tries > 1
 				if err := h.pause(ctx, e, s, trouble, tries); err != nil {
 					return Completion{}, err
 				}
@@ -443,14 +449,12 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	}
 	streamed := !(q.whole || e.Whole || e.whole.Load())
 	body := q.body
-	off := q.off > 0 && !e.plain.Load()
-	if q.off > 0 && !off {
-		body = without(body, q.off)
-	}
+	off := offs(e.off.Load())
+	body = off.say(body, q.off)
 	if streamed {
 		body = asStream(body, s.vllm.Load())
 	}
-	id := h.name + strconv.FormatUint(h.asked.Add(1), 10)
+	id := fmt.Sprintf("%s%012x", h.name, h.asked.Add(1))
 	response, kept, err := h.post(ctx, s, q.path, body, id)
 	r := newReply()
 	r.key = s.key
@@ -463,7 +467,7 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	case response.StatusCode != http.StatusOK:
 		begun.Store(true)
 		timer.Reset(min(h.o.Idle, time.Minute))
-		t = h.turnedDown(e, s, response, streamed, off)
+		t = h.turnedDown(e, s, response, streamed, off, q.off > 0)
 	default:
 		// vLLM sends the head at once and nothing while a request waits for its turn: it may wait as long as for the head, if the server is well.
 		timer.Reset(min(h.o.Idle, max(0, h.o.FirstByte-time.Since(begin))))
@@ -477,8 +481,11 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 			t = r.whole(w, &h.bodies)
 		}
 		response.Body.Close()
+		if t != nil && t.whole && t.class == Unfinished {
+			h.interrupted(e, s, t)
+		}
 		if t == nil && q.vectors == nil {
-			t = h.finished(e, r, id)
+			t = h.finished(e, s, r, q.limit, id)
 		}
 	}
 	a.Usage, a.Estimated = cost.Usage{}, false
@@ -503,19 +510,25 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	return c, nil
 }
 
-// turnedDown reads why a server gave no answer.
-func (h *HTTP) turnedDown(e *expert, s *server, response *http.Response, streamed, off bool) *trouble {
-	said, _ := io.ReadAll(io.LimitReader(response.Body, maxHead))
+// turnedDown reads why a server gave no answer to a request that said in this way what is off, if anything is.
+func (h *HTTP) turnedDown(e *expert, s *server, response *http.Response, streamed bool, said offs, off bool) *trouble {
+	words, _ := io.ReadAll(io.LimitReader(response.Body, maxHead))
 	response.Body.Close()
-	t := refusal(response, said, s.key)
-	text := strings.ToLower(string(said))
+	t := refusal(response, words, s.key)
+	text := strings.ToLower(string(words))
+	topK := strings.Contains(text, "top_k")
 	switch {
 	case t.class != Refused:
-	case off && (strings.Contains(text, "top_k") || strings.Contains(text, "min_p")): // whoever does not know them has them off
-		if t.anew = true; !e.plain.Swap(true) {
+	case off && said != unsaid && (topK || strings.Contains(text, "min_p")):
+		t.anew = true
+		next := unsaid
+		if said == negative && topK {
+			next = zero
+		}
+		if e.off.CompareAndSwap(int32(said), int32(next)) && next == unsaid {
 			h.o.Log.Info("top_k and min_p are not said to be off: this server does not know them", "expert", e.ID, "server", s.base, "why", line(t.err.Error(), s.key))
 		}
-	case streamed && strings.Contains(text, "stream"):
+	case streamed && aboutStreams.MatchString(text):
 		t.anew = true
 		if e.whole.Swap(true) {
 			return t
@@ -523,6 +536,18 @@ func (h *HTTP) turnedDown(e *expert, s *server, response *http.Response, streame
 		h.o.Log.Warn("this server does not stream: answers are asked for whole", "expert", e.ID, "server", s.base, "why", line(t.err.Error(), s.key))
 	}
 	return t
+}
+
+// aboutStreams is what a server says that does not stream, and no word of a proxy's upstream.
+var aboutStreams = regexp.MustCompile(`\bstream`)
+
+// interrupted has a request asked again, for the whole answer, whose stream a server ended before the answer did, and all others once
+// that is no chance.
+func (h *HTTP) interrupted(e *expert, s *server, t *trouble) {
+	t.anew = true
+	if e.cut.Add(1) == several && !e.whole.Swap(true) {
+		h.o.Log.Warn("this server ends streams before their answers, as llama-cpp-python does when another request comes: answers are asked for whole", "expert", e.ID, "server", s.base, "why", line(t.err.Error(), s.key))
+	}
 }
 
 // cut says why we ended a try.
@@ -538,8 +563,8 @@ func (h *HTTP) cut(cause error) *trouble {
 	return &trouble{class: Cancelled, err: errors.New("cancelled")}
 }
 
-// finished says whether an answer that has come to its end is one.
-func (h *HTTP) finished(e *expert, r *reply, id string) *trouble {
+// finished says whether an answer of at most so many tokens that has come to its end is one.
+func (h *HTTP) finished(e *expert, s *server, r *reply, limit int, id string) *trouble {
 	if t := r.ended(); t != nil {
 		return t
 	}
@@ -552,6 +577,11 @@ func (h *HTTP) finished(e *expert, r *reply, id string) *trouble {
 			h.o.Log.Warn("every answer that was not cut is thinking alone, so nothing is graded: does the server's reasoning parser fit the model?", "expert", e.ID, "so far", n)
 		}
 	}
+	if n := r.early(limit); n > 0 {
+		if times := e.early.Add(1); tens(int(times)) {
+			h.o.Log.Warn(fmt.Sprintf("an answer was cut after at most %d tokens, before max_tokens (%d): is the server's context window too small for both the prompt and max_tokens? Cut answers are graded wrong", n, limit), "expert", e.ID, "server", s.base, "so far", times)
+		}
+	}
 	switch r.finish {
 	case "stop", "length", "tool_calls", "function_call":
 	default:
@@ -560,7 +590,7 @@ func (h *HTTP) finished(e *expert, r *reply, id string) *trouble {
 		}
 	}
 	// vLLM makes the id of the answer from that of the request.
-	if theirs, ours := strings.CutPrefix(string(r.id), "chatcmpl-er-"); ours && "er-"+theirs != id {
+	if of, ok := strings.CutPrefix(string(r.id), "chatcmpl-"); ok && strings.HasPrefix(of, ours) && of != id {
 		return &trouble{class: Protocol, err: errors.New("this is the answer to another request")}
 	}
 	return nil

@@ -18,6 +18,7 @@ type Endpoint struct {
 	Replicas   []string    // base URLs of further servers of the same model
 	KeyEnv     string      // environment variable that holds the key of these servers; empty: HTTPOptions.Key is it
 	Whole      bool        // answers are asked for whole, not as a stream
+	Unlisted   bool        // the servers' lists need not have the model
 	LimitField string      // what the servers call max_tokens; empty: max_tokens
 	Limits     spec.Limits // what the expert is asked at most
 	Embeds     bool        // it is asked for vectors alone
@@ -31,7 +32,7 @@ func Endpoints(pool spec.Pool, members []routing.Expert) []Endpoint {
 	endpoints := make([]Endpoint, len(members))
 	for i, m := range members {
 		x, _ := pool.Own(m.ID)
-		e := Endpoint{Expert: m, URL: x.URL, KeyEnv: x.KeyEnv, Whole: x.Whole, LimitField: x.LimitField}
+		e := Endpoint{Expert: m, URL: x.URL, KeyEnv: x.KeyEnv, Whole: x.Whole, Unlisted: x.Unlisted, LimitField: x.LimitField}
 		if len(x.URLs) > 0 {
 			e.URL, e.Replicas = x.URLs[0], x.URLs[1:]
 		}

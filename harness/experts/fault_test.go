@@ -130,7 +130,7 @@ func TestFaultsThatPass(t *testing.T) {
 		"11 NaN among the log-probabilities":  {rule: fault.Rule{Attempts: first, Set: map[string]string{"choices.0.logprobs": "NaN"}}, classes: "protocol answered", whole: true},
 		"11 an integer stop_reason, a date":   {rule: fault.Rule{Set: map[string]string{"choices.0.stop_reason": "151643", "created": `"now"`, "x": `[{}]`}}, classes: "answered", whole: true},
 		"11 tokens as a float":                {rule: fault.Rule{Set: map[string]string{"usage.completion_tokens": "9.0"}}, classes: "answered", whole: true},
-		"12 the answer to another request":    {rule: fault.Rule{Attempts: first, Set: map[string]string{"id": `"chatcmpl-er-00000000-7"`}}, classes: "protocol answered"},
+		"12 the answer to another request":    {rule: fault.Rule{Attempts: first, Set: map[string]string{"id": `"chatcmpl-e47e0000-0000-4000-8000-000000000007"`}}, classes: "protocol answered"},
 		"4 too many requests, a date":         {rule: fault.Rule{Attempts: first, Status: 429, Headers: map[string]string{"Retry-After": "Mon, 02 Jan 2006 15:04:05 GMT", "Date": "Mon, 02 Jan 2006 15:04:05 GMT"}}, classes: "limited answered"},
 		"5 a server that goes away for a bit": {rule: fault.Rule{Requests: first, Down: 100 * time.Millisecond}, classes: "unavailable answered"},
 	} {

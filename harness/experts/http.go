@@ -111,7 +111,9 @@ type expert struct {
 	Endpoint
 	servers  []*server
 	whole    atomic.Bool  // its servers were found not to stream
-	plain    atomic.Bool  // its servers were found not to know what is off
+	off      atomic.Int32 // how its servers are told what is off, one of offs
+	early    atomic.Int64 // answers that were cut before max_tokens
+	cut      atomic.Int64 // streams that a server ended before their answers
 	unspoken atomic.Int64 // answers that were not cut and hold thinking alone, as long as all do
 	spoke    atomic.Bool  // one of them holds an answer
 	room     int          // tokens of prompt and answer at the server that has least, set by Preflight; 0: none says

@@ -7,11 +7,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -394,6 +397,11 @@ func TestPreflightNamesWhatIsServed(t *testing.T) {
 	if err := h.Preflight(context.Background(), time.Minute); err == nil || !strings.Contains(err.Error(), `does not serve the model "m"; it serves: x, y`) {
 		t.Errorf("a model that is not served: %v", err)
 	}
+	// SGLang's router lists a model of a vLLM behind it as "unknown", and takes its name.
+	h, _ = scripted(t, HTTPOptions{}, say(200, `{"data":[{"id":"unknown"}]}`))
+	if h.experts[0].Unlisted = true; h.Preflight(t.Context(), time.Minute) != nil {
+		t.Error("a model that need not be listed is looked for in the list")
+	}
 	h, _ = scripted(t, HTTPOptions{}, say(200, `{"data":[{"id":"m","max_model_len":100}]}`))
 	if err := h.Preflight(context.Background(), time.Minute); err == nil || !strings.Contains(err.Error(), "room for 100 tokens in all, so every request for max_tokens 100 would be refused") {
 		t.Errorf("a window without room for the prompt: %v", err)
@@ -566,6 +574,9 @@ func TestAnAnswerMayBeginLongAfterItsHead(t *testing.T) {
 	}
 }
 
+// llama-cpp-python refuses the id of a request that is no UUID.
+var uuid = regexp.MustCompile("^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$")
+
 func TestRequestsCarryEverythingThatShapesTheAnswer(t *testing.T) {
 	var got map[string]any
 	var header http.Header
@@ -584,7 +595,7 @@ func TestRequestsCarryEverythingThatShapesTheAnswer(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if header.Get("Authorization") != "Bearer secret" || !strings.HasPrefix(header.Get("X-Request-Id"), "er-") || header.Get("Content-Type") != "application/json" {
+	if header.Get("Authorization") != "Bearer secret" || !uuid.MatchString(header.Get("X-Request-Id")) || header.Get("Content-Type") != "application/json" {
 		t.Errorf("headers %v", header)
 	}
 }
@@ -639,6 +650,155 @@ func TestWhatIsOffIsNotSaidToWhoeverDoesNotKnowIt(t *testing.T) {
 				t.Errorf("the last request was sent %d times, with %q", asked.Load(), last.Load())
 			}
 		})
+	}
+}
+
+// Servers differ in how a field is said to be off. One that refuses a value of top_k is told the other one before it is left out, since a server that
+// knows a field fills in what is missing.
+func TestATopKThatIsRefusedAsOffIsSaidInAnotherWay(t *testing.T) {
+	// llama-cpp-python answers 500 where FastAPI finds a field wrong, with the list of what it found.
+	const found = `{"error":{"message":"1 validation error:\n  {'type': 'greater_than_equal', 'loc': ('body', 'top_k'), 'msg': 'Input should be greater than or equal to 0', 'input': -1, 'ctx': {'ge': 0}}","type":"internal_server_error","param":null,"code":null}}`
+	var sent []string
+	h, _ := scripted(t, HTTPOptions{}, func(w http.ResponseWriter, r *http.Request) {
+		var got struct {
+			TopK *int     `json:"top_k"`
+			MinP *float64 `json:"min_p"`
+		}
+		json.NewDecoder(r.Body).Decode(&got)
+		sent = append(sent, fmt.Sprint(got.TopK != nil && *got.TopK == 0, got.MinP != nil && *got.MinP == 0))
+		if got.TopK == nil || *got.TopK < 0 {
+			say(500, found)(w, r)
+			return
+		}
+		say(200, answer)(w, r)
+	})
+	for range 2 {
+		if _, err := h.Complete(t.Context(), Request{Expert: "e", Prompt: "2+2"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"false true", "true true", "true true"}; !slices.Equal(sent, want) {
+		t.Errorf("top_k is 0, min_p is 0: sent %q, want %q", sent, want)
+	}
+}
+
+// What a server finds wrong with a request it will find wrong again, whatever its status says.
+func TestAFieldThatIsFoundWrongIsARefusal(t *testing.T) {
+	h, asked := scripted(t, HTTPOptions{}, say(500, `{"error":{"message":"[{'type': 'less_than_equal', 'loc': ('body', 'temperature'), 'msg': 'Input should be less than or equal to 2', 'input': 3.0}]"}}`))
+	if _, err := h.Complete(t.Context(), Request{Expert: "e", Prompt: "2+2"}); !errors.Is(err, ErrRefused) || asked.Load() != 1 {
+		t.Errorf("%v after %d requests", err, asked.Load())
+	}
+}
+
+// A proxy's word for the server behind it is no word about streams.
+func TestAnUpstreamIsNoStream(t *testing.T) {
+	h, asked := scripted(t, HTTPOptions{}, say(400, `{"error":{"message":"the upstream refuses the prompt"}}`))
+	if _, err := h.Complete(t.Context(), Request{Expert: "e", Prompt: "2+2"}); !errors.Is(err, ErrRefused) || asked.Load() != 1 {
+		t.Errorf("%v after %d requests", err, asked.Load())
+	}
+}
+
+// Some servers shorten what they may write where the window is too small for max_tokens, and say no more than "length".
+func TestAnAnswerCutBeforeMaxTokensIsSaid(t *testing.T) {
+	for name, c := range map[string]struct {
+		body string
+		said bool
+	}{
+		"counted":        {`{"choices":[{"message":{"content":"a b c"},"finish_reason":"length"}],"usage":{"prompt_tokens":3,"completion_tokens":40,"total_tokens":43}}`, true},
+		"not counted":    {`{"choices":[{"message":{"content":"a b c"},"finish_reason":"length"}]}`, true},
+		"at the limit":   {`{"choices":[{"message":{"content":"a b c"},"finish_reason":"length"}],"usage":{"prompt_tokens":3,"completion_tokens":99,"total_tokens":102}}`, false},
+		"perhaps":        {`{"choices":[{"message":{"content":"` + strings.Repeat("a", 200) + `"},"finish_reason":"length"}]}`, false},
+		"not cut":        {`{"choices":[{"message":{"content":"a b c"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":40,"total_tokens":43}}`, false},
+		"what cannot be": {`{"choices":[{"message":{"content":"` + strings.Repeat("a", 200) + `"},"finish_reason":"length"}],"usage":{"prompt_tokens":3,"completion_tokens":0}}`, false},
+	} {
+		var log bytes.Buffer
+		h, _ := scripted(t, HTTPOptions{Log: slog.New(slog.NewTextHandler(&log, nil))}, say(200, c.body))
+		if _, err := h.Complete(t.Context(), Request{Expert: "e", Prompt: "2+2"}); err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(log.String(), "before max_tokens"); said != c.said {
+			t.Errorf("%s: the log is %q", name, log.String())
+		}
+	}
+}
+
+// begins writes the head of a stream and these lines, and breaks the connection off.
+func begins(lines string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, lines)
+		w.(http.Flusher).Flush()
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// llama-cpp-python ends the stream that it writes once another request comes, so that no two streams come to their end.
+func TestAServerThatInterruptsStreamsIsAskedForWholeAnswers(t *testing.T) {
+	var whole atomic.Int64
+	h, asked := scripted(t, HTTPOptions{}, func(w http.ResponseWriter, r *http.Request) {
+		if body, _ := io.ReadAll(r.Body); bytes.Contains(body, []byte(`"stream":true`)) {
+			begins("data: {\"choices\":[{\"delta\":{\"role\":\"assistant\"},\"finish_reason\":null}]}\n\ndata: [DONE]\n\n")(w, r)
+		}
+		whole.Add(1)
+		say(200, answer)(w, r)
+	})
+	for range 5 {
+		b := &heard{}
+		if _, err := h.Complete(t.Context(), Request{Expert: "e", Prompt: "2+2", Attempts: b}); err != nil {
+			t.Fatal(err)
+		}
+		if asked.Load() == 2 && b.classes[0] != Unfinished {
+			t.Errorf("classes %v", b.classes)
+		}
+	}
+	if asked.Load() != 5+3 || whole.Load() != 5 {
+		t.Errorf("%d requests, %d of them for whole answers", asked.Load(), whole.Load())
+	}
+}
+
+// heard keeps the classes of attempts.
+type heard struct{ classes []Class }
+
+func (h *heard) Begin(context.Context, string) error { return nil }
+func (h *heard) End(a Attempt)                       { h.classes = append(h.classes, a.Class) }
+
+// Where a server breaks a stream off before it says anything, its answer as a whole says why.
+func TestAStreamOfNothingIsAskedForWhole(t *testing.T) {
+	h, asked := scripted(t, HTTPOptions{}, func(w http.ResponseWriter, r *http.Request) {
+		if body, _ := io.ReadAll(r.Body); bytes.Contains(body, []byte(`"stream":true`)) {
+			begins("")(w, r)
+		}
+		say(400, `{"error":{"message":"This model's maximum context length is 2048 tokens."}}`)(w, r)
+	})
+	if _, err := h.Complete(t.Context(), Request{Expert: "e", Prompt: "2+2"}); !errors.Is(err, ErrRefused) || asked.Load() != 3 || !strings.Contains(err.Error(), "lower the expert's max_tokens") {
+		t.Errorf("%v after %d requests", err, asked.Load())
+	}
+}
+
+// SGLang's router says that it is well, and 503 to each request while no server is behind it.
+func TestAProxyThatIsWellWithoutAServerIsLeftAlone(t *testing.T) {
+	var log bytes.Buffer
+	begun := time.Now()
+	h, _ := scripted(t, HTTPOptions{Log: slog.New(slog.NewTextHandler(&log, nil))}, func(w http.ResponseWriter, r *http.Request) {
+		if time.Since(begun) < 500*time.Millisecond {
+			time.Sleep(time.Duration(rand.IntN(100)) * time.Millisecond)
+			say(503, `{"error":{"message":"No available workers"}}`)(w, r)
+			return
+		}
+		say(200, answer)(w, r)
+	})
+	var all sync.WaitGroup
+	for range 32 {
+		all.Go(func() {
+			if _, err := h.Complete(t.Context(), Request{Expert: "e", Prompt: "2+2"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	h.Close()
+	if n := strings.Count(log.String(), "waiting for a server"); n != 1 {
+		t.Errorf("it is said %d times that the server is waited for:\n%s", n, log.String())
 	}
 }
 

@@ -108,8 +108,11 @@ func (m models) fits(e *expert, s *server) (room int, err error) {
 		return 0, nil
 	}
 	i := slices.IndexFunc(m.Data, func(d model) bool { return d.ID == e.Model })
-	if i < 0 {
-		return 0, fmt.Errorf("%w: %s does not serve the model %q; it serves: %s", ErrUnknownExpert, s.base, e.Model, list(m.names()))
+	switch {
+	case i < 0 && e.Unlisted:
+		return 0, nil
+	case i < 0:
+		return 0, fmt.Errorf("%w: %s does not serve the model %q; it serves: %s (if it answers to that name all the same, set unlisted: true of the expert in the pool file)", ErrUnknownExpert, s.base, e.Model, list(m.names()))
 	}
 	room = m.Data[i].MaxModelLen
 	if over := slices.IndexFunc(m.Data, func(d model) bool { return d.ID == m.Data[i].Parent }); room == 0 && over >= 0 {

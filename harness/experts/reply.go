@@ -37,6 +37,7 @@ type reply struct {
 	deltas    int64 // events that brought text, each of which is one token at least
 	bytes     int64 // of the body
 	events    int
+	done      bool // the server says that the stream is at its end
 
 	counted        bool // the server said how many tokens these are
 	in, out, total float64
@@ -326,12 +327,14 @@ func (r *reply) stream(body io.Reader) *trouble {
 			continue
 		case r.finish != "":
 			return nil
+		case r.done && r.events > 0:
+			return &trouble{class: Unfinished, whole: true, err: fmt.Errorf("the server ended the stream without a finish_reason (events: %d)", r.events)}
 		case !errors.Is(err, io.EOF):
 			class := Broken
 			if r.bytes == 0 {
 				class = Unavailable
 			}
-			return &trouble{class: class, err: fmt.Errorf("the stream broke (%w; events: %d)", err, r.events), cause: err}
+			return &trouble{class: class, err: fmt.Errorf("the stream broke (%w; events: %d)", err, r.events), cause: err, whole: r.bytes == 0}
 		case r.events == 0:
 			return &trouble{class: Protocol, err: errors.New("the stream has no event"), head: head(line)}
 		}
@@ -346,7 +349,11 @@ func (r *reply) line(line []byte) *trouble {
 		return nil
 	}
 	data = bytes.TrimSpace(data)
-	if len(data) == 0 || string(data) == "[DONE]" {
+	if string(data) == "[DONE]" {
+		r.done = true
+		return nil
+	}
+	if len(data) == 0 {
 		return nil
 	}
 	r.events++
@@ -384,6 +391,19 @@ func (r *reply) tokens(prompt, maxTokens int) (u cost.Usage, estimated bool) {
 		return cost.Usage{In: int64(math.Round(in)), Out: int64(math.Round(out))}, false
 	}
 	return r.estimate(prompt), true
+}
+
+// early returns how many tokens an answer has at most that was cut well before so many; 0: none was. What the server counts is
+// believed, and else a token has a byte at least.
+func (r *reply) early(limit int) int {
+	n := len(r.text) + len(r.reasoning)
+	if r.counted && r.out > 0 {
+		n = int(min(max(r.out, r.total-r.in), math.MaxInt32))
+	}
+	if r.finish != "length" || n < 1 || n >= limit-limit/16 {
+		return 0
+	}
+	return n
 }
 
 // estimate counts four bytes a token, and an event of a stream one token at least.

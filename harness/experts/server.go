@@ -273,6 +273,14 @@ func (h *HTTP) probe(s *server) {
 		for {
 			why := h.health(h.ctx, s)
 			h.mu.Lock()
+			if left := time.Until(s.until); why == nil && s.state == loading && left > 0 { // it says that it is well, and is not: its requests say when
+				h.mu.Unlock()
+				select {
+				case <-h.ctx.Done():
+				case <-time.After(left):
+				}
+				continue
+			}
 			if why == nil || h.ctx.Err() != nil {
 				if why == nil && (s.state == loading || s.state == down) {
 					h.turns(s, ready, "")

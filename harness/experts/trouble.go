@@ -31,6 +31,7 @@ type trouble struct {
 	debt  bool          // the server wants to be paid first, or a quota is used up: no request is answered before that changes
 	keyed bool          // nor one with this key (401); 403 may be about what one request says
 	anew  bool          // the server does not take what was sent in this form, and is to be asked in another one
+	whole bool          // a stream ended before its answer did: as a whole the answer may come, or its error
 	stale bool          // a connection that was kept open ended before the first byte, as one does that the server closed meanwhile
 	down  bool          // the server is not there or says that it is not ready: it takes no requests until it is
 }
@@ -112,6 +113,8 @@ func refusal(response *http.Response, body []byte, key string) *trouble {
 		t.keyed = true
 	case code == http.StatusInternalServerError && bytes.Contains(body, []byte("after shutdown")): // a vLLM that was told to stop and finishes what it has
 		t.down = true
+	case code == http.StatusInternalServerError && bytes.Contains(body, []byte("('body', ")): // a field that FastAPI finds wrong, in llama-cpp-python
+		t.class = Refused
 	case code == http.StatusServiceUnavailable:
 		if t.after > 0 {
 			t.class = Limited

@@ -378,6 +378,7 @@ type Expert struct {
 	URLs       []string  `yaml:"urls,omitempty"`                                                 // base URLs of servers of the same model, in place of url: a request goes to the one with the fewest
 	KeyEnv     string    `yaml:"key_env,omitempty"`                                              // environment variable that holds the key of these servers; no other host is sent it
 	Whole      bool      `yaml:"whole,omitempty"`                                                // answers come whole, not as a stream: for servers that cannot stream
+	Unlisted   bool      `yaml:"unlisted,omitempty"`                                             // the servers answer to the model's name though their list lacks it: it is not looked for there
 	LimitField string    `yaml:"limit_field,omitempty" oneof:"max_tokens max_completion_tokens"` // what the server calls max_tokens; default: max_tokens
 	Limits     *Limits   `yaml:"limits,omitempty"`                                               // what the expert is asked at most
 	Sampling   yaml.Node `yaml:"sampling,omitempty"`                                             // knobs of the pool's sampling that are others for this expert
