@@ -120,9 +120,9 @@ func TestTwoBatchJobsWriteApart(t *testing.T) {
 	}
 }
 
-// Slurm tells the script alone that it is to end. So are vLLM, which ends at once, and its engine, which would stay.
+// Slurm tells the script alone that it is to end. vLLM ends at once, and its engine would stay: it is told, too, and then killed.
 func TestABatchJobThatIsToldToEndEndsVLLM(t *testing.T) {
-	j := newBatchJob(t, `(trap 'echo >ended; exit' TERM; echo >began; while :; do sleep 0.1; done) & wait`)
+	j := newBatchJob(t, `(trap 'echo >ended' TERM; echo >began; while :; do echo >>alive; sleep 0.1; done) & wait`)
 	c := j.command(t, "1", "batch", "small", "Small", "weights")
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // as under Slurm
 	if err := c.Start(); err != nil {
@@ -138,9 +138,18 @@ func TestABatchJobThatIsToldToEndEndsVLLM(t *testing.T) {
 	if err := c.Wait(); err == nil || j.there("batch/results/small-0001.jsonl") {
 		t.Errorf("the job ended with %v", err)
 	}
-	for end := time.Now().Add(10 * time.Second); !j.there("ended"); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the engine was not told to end")
+	if !j.there("ended") {
+		t.Error("the engine was not told to end")
+	}
+	alive := func() int64 {
+		info, err := os.Stat(filepath.Join(j.dir, "alive"))
+		if err != nil {
+			t.Fatal(err)
 		}
+		return info.Size()
+	}
+	before := alive()
+	if time.Sleep(time.Second); alive() != before {
+		t.Error("the engine is still there")
 	}
 }
