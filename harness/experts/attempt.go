@@ -33,7 +33,7 @@ type Class string
 // These are all classes.
 const (
 	Answered    Class = "answered"
-	Refused     Class = "refused"     // the server turned it down for what it asks (400, 413, 422, 501)
+	Refused     Class = "refused"     // the server turned it down for what it asks (400, 413, 422, 501), or what stands before it did (403 with a web page)
 	Filtered    Class = "filtered"    // finish_reason content_filter: the server withheld the answer
 	Limited     Class = "limited"     // too many requests or tokens (429, or 503 with Retry-After)
 	Unavailable Class = "unavailable" // no connection, one that broke before the first byte, or a failing server (5xx)
@@ -46,7 +46,7 @@ const (
 	Key         Class = "key"         // wrong or missing key (401, 403), or one whose money is spent (402, or a quota that is used up)
 	Model       Class = "model"       // model or path unknown (404, 405)
 	Moved       Class = "moved"       // a redirect, which is not followed: it would take prompts and key elsewhere
-	Local       Class = "local"       // this machine cannot: too many open files, or a certificate that it does not accept
+	Local       Class = "local"       // this machine cannot: too many open files, a certificate that it does not accept, or a server that ends TLS
 	Absent      Class = "absent"      // nobody is asked, and the file of answers has none
 )
 

@@ -227,6 +227,7 @@ type question struct {
 func (h *HTTP) ask(ctx context.Context, e *expert, q question, hears Attempts) (Completion, error) {
 	var waiting time.Time // since the first attempt that counted as none
 	stale := false        // an attempt met a connection that was not kept
+	do := ""              // what to change for an attempt that took longer than something on the way waits
 	var own patient
 	for tries := 0; ; {
 		place, err := h.admit(ctx, e, q.prompt, q.limit)
@@ -234,6 +235,7 @@ func (h *HTTP) ask(ctx context.Context, e *expert, q question, hears Attempts) (
 			return Completion{}, err
 		}
 		if place.err != nil {
+			place.err.do = do
 			return Completion{}, h.failure(e, nil, place.err)
 		}
 		s := place.s
@@ -284,6 +286,9 @@ func (h *HTTP) ask(ctx context.Context, e *expert, q question, hears Attempts) (
 				tries = 0
 				continue
 			}
+			if trouble.late {
+				do = trouble.do
+			}
 			if tries++; tries < trouble.again(h.o.Tries) {
 				q.whole = q.whole || trouble.whole && tries > 1
 				if err := h.pause(ctx, e, s, trouble, tries); err != nil {
@@ -294,6 +299,7 @@ func (h *HTTP) ask(ctx context.Context, e *expert, q question, hears Attempts) (
 			if len(trouble.head) > 0 {
 				trouble.err = fmt.Errorf("%w (it begins with %q)", trouble.err, line(string(trouble.head[:min(len(trouble.head), 100)]), s.key))
 			}
+			trouble.do = cmp.Or(trouble.do, do)
 			if tries > 1 {
 				trouble.err = fmt.Errorf("%w, and none of %d tries went better", trouble.err, tries)
 			}
@@ -317,7 +323,11 @@ func (h *HTTP) pause(ctx context.Context, e *expert, s *server, t *trouble, trie
 	if tens(n) {
 		level = slog.LevelWarn
 	}
-	h.o.Log.Log(ctx, level, "asking again", "expert", e.ID, "server", s.base, "why", line(t.err.Error(), s.key), "head", line(string(t.head), s.key),
+	why := line(t.err.Error(), s.key)
+	if t.do != "" {
+		why += ": " + t.do
+	}
+	h.o.Log.Log(ctx, level, "asking again", "expert", e.ID, "server", s.base, "why", why, "head", line(string(t.head), s.key),
 		"in", wait.Round(time.Millisecond), "try", tries+1, "of", t.again(h.o.Tries), "so far", n)
 	select {
 	case <-time.After(wait):
@@ -364,6 +374,8 @@ func (h *HTTP) advice(e *expert, t *trouble) string {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(text, w) })
 	}
 	switch {
+	case t.do != "":
+		return t.do
 	case t.debt:
 		return "pay the service that is asked, or raise what may be spent there, and the same command goes on"
 	case t.class == Protocol && bytes.HasPrefix(bytes.TrimSpace(t.head), []byte("<")):
@@ -407,6 +419,7 @@ type watch struct {
 	idle  time.Duration
 	timer *time.Timer
 	begun *atomic.Bool
+	last  time.Time // that a byte came
 }
 
 func (w *watch) Read(b []byte) (int, error) {
@@ -414,9 +427,13 @@ func (w *watch) Read(b []byte) (int, error) {
 	if n > 0 {
 		w.begun.Store(true)
 		w.timer.Reset(w.idle)
+		w.last = time.Now()
 	}
 	return n, err
 }
+
+// hush is how long a connection must have been silent when it broke for that to be the cause.
+const hush = 10 * time.Second
 
 // try makes one attempt and puts into a what it cost.
 func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Attempt) (Completion, *trouble) {
@@ -459,6 +476,7 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	r := newReply()
 	r.key = s.key
 	defer r.free()
+	w := &watch{idle: h.o.Idle, timer: timer, begun: &begun, last: begin}
 	var t *trouble
 	switch {
 	case err != nil:
@@ -471,7 +489,7 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	default:
 		// vLLM sends the head at once and nothing while a request waits for its turn: it may wait as long as for the head, if the server is well.
 		timer.Reset(min(h.o.Idle, max(0, h.o.FirstByte-time.Since(begin))))
-		w := &watch{Reader: response.Body, idle: h.o.Idle, timer: timer, begun: &begun}
+		w.Reader, w.last = response.Body, time.Now()
 		switch {
 		case q.vectors != nil:
 			t = q.vectors.read(w, r, &h.bodies)
@@ -487,6 +505,10 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 		if t == nil && q.vectors == nil {
 			t = h.finished(e, s, r, q.limit, id)
 		}
+	}
+	if silent := time.Since(w.last).Round(time.Second); t != nil && t.cause != nil && !t.down && t.class != Local && silent >= hush {
+		t.err = fmt.Errorf("%w after %s without a byte", t.err, silent)
+		t.late, t.do = true, "if something on the way ends what is silent for so long, "+longer
 	}
 	a.Usage, a.Estimated = cost.Usage{}, false
 	sent := err == nil && response.StatusCode == http.StatusOK

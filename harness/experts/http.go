@@ -96,6 +96,7 @@ type server struct {
 	limits   int       // how often it was left alone since it asked for that
 	probing  bool
 	gone     int           // how often it went, that is, was loading or down after it had been ready
+	level    slog.Level    // of the last word about its state
 	again    map[Class]int // requests that were asked again, by why
 
 	inflight int

@@ -193,7 +193,7 @@ func (h *HTTP) look(ctx context.Context, e *expert, s *server, most time.Duratio
 			switch {
 			case late != "":
 				text = string(late)
-			case t.class == Key:
+			case t.do != "" || t.class == Key:
 				text += ": " + h.advice(e, t)
 			case t.class == Model: // neither the list is there, nor what takes requests
 				text = fmt.Sprintf("%s/models: %s: does url end as the server's address does?", s.base, line(t.err.Error(), s.key))

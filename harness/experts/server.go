@@ -178,7 +178,8 @@ func (h *HTTP) release(e *expert, place turn, sent time.Time, used float64, t *t
 	switch {
 	case t == nil || t.class == Refused || t.class == Filtered || t.class == Unfinished || t.class == Protocol:
 		h.recovered(e, s)
-		if s.state == down || s.state == loading {
+		// What was sent before may be answered while what is new is turned down: only a server that limits is known to have room again.
+		if s.state == loading && s.refusals > 0 {
 			h.turns(s, ready, "")
 		}
 		s.refusals = 0
@@ -199,9 +200,11 @@ func (h *HTTP) release(e *expert, place turn, sent time.Time, used float64, t *t
 		}
 		s.why = t.err.Error()
 	case t.down:
-		if t.after == 0 && t.class == Unavailable && t.cause == nil { // it answers that it is not ready
+		if t.after == 0 && t.class == Unavailable && t.cause == nil { // it answers that it takes none now, and is looked at to learn whether it is loading
 			s.limit(sent, now, 0)
-			h.turns(s, loading, t.err.Error())
+			if s.state == ready {
+				h.turns(s, limited, t.err.Error())
+			}
 		} else {
 			h.turns(s, down, t.err.Error())
 		}
@@ -239,21 +242,21 @@ func (h *HTTP) turns(s *server, to state, why string) {
 	if s.since.IsZero() {
 		s.since = now
 	}
-	if s.state != to {
-		if s.state == ready && to != limited {
-			s.gone++
+	switch {
+	case s.state == to:
+	case to == ready:
+		h.o.Log.Log(h.ctx, s.level, "the server is ready again", "server", s.base, "after", now.Sub(s.since).Round(time.Second))
+	case s.state == ready || s.state == limited:
+		often := &s.gone
+		if to == limited {
+			often = &s.limits
 		}
-		if to == ready {
-			h.o.Log.Warn("the server is ready again", "server", s.base, "after", now.Sub(s.since).Round(time.Second))
-		} else if s.state == ready {
-			level := slog.LevelWarn
-			if to == limited { // some services limit all the time
-				if s.limits++; !tens(s.limits) {
-					level = slog.LevelInfo
-				}
-			}
-			h.o.Log.Log(h.ctx, level, "waiting for a server that is "+string(to), "server", s.base, "why", line(why, s.key))
+		*often++
+		s.level = slog.LevelWarn
+		if (to == limited || s.refusals > 0) && !tens(*often) { // some services limit all the time
+			s.level = slog.LevelInfo
 		}
+		h.o.Log.Log(h.ctx, s.level, "waiting for a server that is "+string(to), "server", s.base, "why", line(why, s.key))
 	}
 	s.state = to
 	if why != "" {

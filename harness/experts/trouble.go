@@ -5,11 +5,16 @@ package experts
 import (
 	"bytes"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
+	"io"
 	"net"
 	"net/http"
+	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,6 +39,9 @@ type trouble struct {
 	whole bool          // a stream ended before its answer did: as a whole the answer may come, or its error
 	stale bool          // a connection that was kept open ended before the first byte, as one does that the server closed meanwhile
 	down  bool          // the server is not there or says that it is not ready: it takes no requests until it is
+	page  bool          // it is told by a web page, as what stands before a server sends it
+	late  bool          // something on the way waits no longer: the request or its turn takes too long, not the server away
+	do    string        // what to change; empty: see advice
 }
 
 // again says whether the same request may be answered when it is tried again, and how many tries that is worth.
@@ -52,7 +60,7 @@ func (t *trouble) free() bool { return t.class == Limited || t.down }
 
 // later says whether a request that failed so may succeed when it is asked again another day.
 func (t *trouble) later() bool {
-	return t.class != Refused && t.class != Filtered
+	return t.page || t.class != Refused && t.class != Filtered
 }
 
 // kinds is the error that callers know a class by, if there is one.
@@ -80,6 +88,8 @@ func lost(err error) *trouble {
 	var dns *net.DNSError
 	var op *net.OpError
 	var cert *tls.CertificateVerificationError
+	var invalid x509.CertificateInvalidError
+	var name x509.HostnameError
 	var record tls.RecordHeaderError
 	var late late
 	t := &trouble{class: Unavailable, cause: err}
@@ -87,30 +97,73 @@ func lost(err error) *trouble {
 	case errors.As(err, &late):
 		t.err = late
 	case errors.As(err, &cert):
-		t.class, t.err = Local, fmt.Errorf("its certificate is not accepted (%w): have this machine trust it, by SSL_CERT_FILE=FILE for one, or correct url", cert.Err)
+		do := "have this machine trust it, by SSL_CERT_FILE=FILE for one, or correct url"
+		if errors.As(err, &invalid) && invalid.Reason == x509.Expired {
+			do = "have it renewed, or set the clock of this machine right"
+		} else if errors.As(err, &name) {
+			do = "write the name that it is for in url, or have it made for this one"
+		}
+		t.class, t.err = Local, fmt.Errorf("its certificate is not accepted (%w): %s", cert.Err, do)
+	case errors.As(err, &op) && op.Op == "remote error" && !strings.Contains(err.Error(), "internal error"): // which may pass
+		t.class, t.err = Local, fmt.Errorf("it ends TLS as this program speaks it (%w): have it take TLS 1.2 or 1.3 without a certificate of ours, or correct url", err)
 	case errors.As(err, &record):
 		t.class, t.err = Local, fmt.Errorf("it does not speak https (%w): write http:// in url, if that may be", err)
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		t.class, t.err = Local, errors.New("this machine has too many open files: allow more with ulimit -n, or lower profile.concurrency")
 	case errors.As(err, &dns), errors.As(err, &op) && op.Op == "dial":
-		t.down, t.err = true, fmt.Errorf("no connection (%w): is the server running, and is the url right?", err)
+		t.down, t.err = true, fmt.Errorf("no connection (%w): is the server running, and is the url right?%s", err, proxied(err))
 	case errors.Is(err, net.ErrClosed), errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 		t.err = fmt.Errorf("the connection broke before the answer (%w)", err)
+	case errors.Is(err, io.EOF):
+		t.err = fmt.Errorf("the connection was closed without an answer (%w): does the server speak https where url says http, or is there no server behind a proxy?", err)
 	default:
 		t.err = fmt.Errorf("no answer (%w)", err)
 	}
 	return t
 }
 
+// proxied says that the environment names a proxy, where a server cannot be reached for want of one.
+func proxied(err error) string {
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"} {
+		if os.Getenv(name) != "" && !errors.Is(err, syscall.ECONNREFUSED) {
+			return " " + name + " is set, and proxies are not used"
+		}
+	}
+	return ""
+}
+
 // refusal says what a status other than 200 means. The server's own clock dates what it asks to wait for.
 func refusal(response *http.Response, body []byte, key string) *trouble {
-	t := &trouble{err: fmt.Errorf("answered %s%s", line(response.Status, key), said(body, key)), after: retryafter.Wait(response.Header)}
-	t.class = classOf(response.StatusCode)
-	switch code := response.StatusCode; {
+	code := response.StatusCode
+	status := line(response.Status, key)
+	if status == strconv.Itoa(code) { // some servers send no words
+		status += " " + http.StatusText(code)
+	}
+	t := &trouble{class: classOf(code), after: retryafter.Wait(response.Header)}
+	if title, ok := page(body); !ok {
+		t.err = fmt.Errorf("answered %s%s", status, said(body, key))
+	} else {
+		t.page, t.err = true, fmt.Errorf("answered %s with a web page", status)
+		if title = line(title, key); title != "" && title != status {
+			t.err = fmt.Errorf("%w, %q", t.err, title)
+		}
+	}
+	switch {
 	case code == http.StatusPaymentRequired, usedUp(body):
 		t.class, t.debt = Key, true
 	case code == http.StatusUnauthorized:
 		t.keyed = true
+		if strings.HasPrefix(response.Header.Get("WWW-Authenticate"), "Basic") {
+			t.do = "it asks for a user name and a password, which are not sent: have what stands before the server let requests through, or let it want a key"
+		}
+	case code == http.StatusForbidden && t.page:
+		t.class, t.do = Refused, "what stands before the server turns it down: have it let requests through"
+	case code == http.StatusRequestEntityTooLarge && t.page:
+		t.do = "have what stands before the server take larger requests (nginx: client_max_body_size)"
+	case code == http.StatusBadRequest && bytes.Contains(body, []byte("HTTP request was sent to HTTPS port")), code == http.StatusBadRequest && bytes.Contains(body, []byte("HTTP request to an HTTPS server")):
+		t.do = "write https:// in url"
+	case code == http.StatusGatewayTimeout:
+		t.late, t.do = true, "what stands before the server waits no longer for an answer: "+longer
 	case code == http.StatusInternalServerError && bytes.Contains(body, []byte("after shutdown")): // a vLLM that was told to stop and finishes what it has
 		t.down = true
 	case code == http.StatusInternalServerError && bytes.Contains(body, []byte("('body', ")): // a field that FastAPI finds wrong, in llama-cpp-python
@@ -126,6 +179,23 @@ func refusal(response *http.Response, body []byte, key string) *trouble {
 	}
 	return t
 }
+
+// longer is how a proxy is kept from giving up on an answer.
+const longer = "raise its timeout (nginx: proxy_read_timeout, HAProxy: timeout server), or let fewer requests wait at a time (limits: {concurrency: N} of the expert)"
+
+// page says whether a body is a web page, and returns its title, or else its heading.
+func page(body []byte) (title string, ok bool) {
+	if !bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")) {
+		return "", false
+	}
+	of := headline.FindSubmatch(body)
+	if of == nil {
+		return "", true
+	}
+	return html.UnescapeString(string(of[1])), true
+}
+
+var headline = regexp.MustCompile(`(?i)<(?:title|h1)>([^<]*)<`)
 
 func classOf(status int) Class {
 	switch {
