@@ -88,6 +88,41 @@ func TestTheReportOfTheCommittedExperimentsIsSmallAndAlone(t *testing.T) {
 	}
 }
 
+// Every row of a table has a cell for each of its columns, and what is moved sideways is no landmark, of which a page of many tables has too many.
+func TestTablesOfTheReportAreWhole(t *testing.T) {
+	text := reportText(t)
+	if n := strings.Count(text, "role=region"); n > 0 {
+		t.Errorf("%d tables are landmarks", n)
+	}
+	cell, span := regexp.MustCompile(`<t[hd][^>]*>`), regexp.MustCompile(` (?:col|row)span=(\d+)`)
+	tables := strings.Split(text, "<table")[1:]
+	if len(tables) < 100 {
+		t.Fatalf("%d tables", len(tables))
+	}
+	for _, table := range tables {
+		table, _, _ = strings.Cut(table, "</table>")
+		columns, tall := 0, 0
+		for _, row := range strings.Split(table, "<tr")[1:] {
+			n := tall
+			tall = 0
+			for _, c := range cell.FindAllString(row, -1) {
+				wide := 1
+				if m := span.FindStringSubmatch(c); m != nil && strings.Contains(c, "rowspan") {
+					tall++
+				} else if m != nil {
+					wide, _ = strconv.Atoi(m[1])
+				}
+				n += wide
+			}
+			if columns == 0 {
+				columns = n
+			} else if n != columns {
+				t.Fatalf("%d cells for %d columns: %s", n, columns, row)
+			}
+		}
+	}
+}
+
 // With its questions the page that make reproduce ends with is as small: a question costs what one of smoke does, row for row, and in the
 // list of all what package page allows.
 func TestTheReportOfReproduceIsSmallWithItsQuestions(t *testing.T) {

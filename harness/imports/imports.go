@@ -219,25 +219,6 @@ func (c *collector) question(r Row) (int, error) {
 	return at, nil
 }
 
-// reordered says that options are others in another order, as programs shuffle them.
-func reordered(a, b []string) bool {
-	return !slices.Equal(a, b) && slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
-}
-
-// spelled are the golds as texts of the options that their letters stand for, in order.
-func spelled(golds, options []string) (all []string) {
-	for _, g := range golds {
-		if g = strings.TrimSpace(g); len(g) == 1 {
-			if i := int(g[0]|0x20) - 'a'; i >= 0 && i < len(options) {
-				g = options[i]
-			}
-		}
-		all = append(all, g)
-	}
-	slices.Sort(all)
-	return all
-}
-
 // tokens fills in what the log does not say.
 func (c *collector) tokens(a *Answer, r Row) error {
 	if a.Out == unsaid && a.Chars < 0 {

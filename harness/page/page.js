@@ -3,6 +3,13 @@
 // What reading needs no script for is done without: this sorts, filters and opens what a link leads to.
 const all = (selector, of = document) => [...of.querySelectorAll(selector)];
 
+// An element with text and children in it.
+const make = (name, properties, ...inside) => {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...inside);
+  return element;
+};
+
 // Tables are sorted by a column: a tbody is a row of ours with the paper's below it.
 for (const table of all("table.numbers")) {
   const heads = all("thead th:not([colspan])", table), rows = all("tbody", table);
@@ -12,9 +19,7 @@ for (const table of all("table.numbers")) {
     return at > 0 && !Number.isNaN(number) ? number : text || null;
   };
   heads.forEach((head, at) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(...head.childNodes);
+    const button = make("button", { type: "button" }, ...head.childNodes);
     head.append(button);
     button.addEventListener("click", () => {
       const first = at === 0 ? "ascending" : "descending", second = at === 0 ? "descending" : "ascending";
@@ -37,14 +42,17 @@ for (const table of all("table.numbers")) {
   });
 }
 
-// What a mark says when the pointer rests on it stands below the figure once it is clicked or touched.
+// What a mark says when the pointer rests on it stands below the figure once it is clicked or touched; a button says one after the other.
 for (const drawing of all(".drawing:has(circle)")) {
-  const said = drawing.insertBefore(document.createElement("p"), drawing.querySelector("figcaption"));
-  said.className = "worth";
-  said.setAttribute("aria-live", "polite");
+  const marks = all("circle", drawing), said = make("span", { ariaLive: "polite" }), next = make("button", { type: "button" }, "Next mark");
+  drawing.querySelector("figcaption").before(make("p", { className: "worth" }, next, " ", said));
+  let told = -1;
   drawing.addEventListener("click", (event) => {
-    const spot = event.target.closest("circle");
-    if (spot) said.textContent = spot.querySelector("title").textContent;
+    const at = event.target === next ? (told + 1) % marks.length : marks.indexOf(event.target.closest("circle"));
+    if (at < 0) return;
+    told = at;
+    said.textContent = marks[at].textContent;
+    marks.forEach((mark, i) => mark.classList.toggle("told", i === at));
   });
 }
 
@@ -121,13 +129,6 @@ if (verdicts) {
 const unpacked = async (packed) => {
   const bytes = Uint8Array.from(atob(packed), (c) => c.charCodeAt(0));
   return JSON.parse(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text());
-};
-
-// An element with text and children in it.
-const make = (name, properties, ...inside) => {
-  const element = Object.assign(document.createElement(name), properties);
-  element.append(...inside);
-  return element;
 };
 
 // All questions of a set are packed by column: glances makes one of each.
@@ -277,6 +278,19 @@ for (const menu of all(".menu")) {
     menu.querySelector("summary").focus();
   });
 }
+
+// What was not laid out yet on the way to where a link leads changes its height, which not every browser allows for: it is led there again.
+const follow = (hash, times = 5) => requestAnimationFrame(() => {
+  const to = location.hash === hash && document.getElementById(decodeURIComponent(hash.slice(1)));
+  if (!to || to.tagName === "TR") return; // a question, whose card is led to
+  to.scrollIntoView();
+  if (times > 1) follow(hash, times - 1);
+});
+addEventListener("click", (event) => {
+  const link = event.target.closest("a[href^='#']");
+  if (link) follow(link.hash);
+});
+if (location.hash && performance.getEntriesByType("navigation")[0].type === "navigate") follow(location.hash);
 
 // What a link leads to is opened.
 const open = () => {

@@ -32,7 +32,7 @@ import (
 
 // Columns stand as they are and are moved sideways where they are wider than the page; sentences are broken.
 func TestColumnsOfATextStayInLine(t *testing.T) {
-	want := "<p>Pool a</p>\n<pre class=columns role=region tabindex=0 aria-label=\"By row\">            accuracy\nA &lt;b&gt; row  50.0\n</pre>\n<p>No router pays.</p>\n"
+	want := "<p>Pool a</p>\n<pre class=columns role=group tabindex=0 aria-label=\"By row\">            accuracy\nA &lt;b&gt; row  50.0\n</pre>\n<p>No router pays.</p>\n"
 	if got := worded("Pool a\n            accuracy\nA <b> row  50.0\n\nNo router pays.\n"); string(got) != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -194,7 +194,7 @@ var mainSpec = &spec.Resolved{Named: "main", Experiment: spec.Experiment{Name: "
 func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
 	s := QuestionSet{Name: "paper", Experts: []string{"small", "large"}, Rows: []Routed{{ID: "random", Label: "Random"}, {ID: "entrorouter", Label: "EntroRouter", Outlined: true}, {ID: "alone", Label: "Alone"}}}
 	s.Shown = []Question{s.question(&trail.ProblemResult{
-		Problem: trail.Question{ID: "x 1", Benchmark: "x"},
+		Problem: trail.Question{ID: "x 1", Benchmark: "x", Text: "?", Options: []string{"7"}},
 		Rollouts: []trail.RolloutResult{
 			{Expert: "small", Bucket: routing.Correct, Reason: "equal", Extracted: "7", Response: "so it is 7", Usage: trail.UsageResult{Out: 10}, USD: 1},
 			{Expert: "small", Run: 1, Bucket: routing.Wrong, Reason: "different", Extracted: "8", Usage: trail.UsageResult{Out: 30}, USD: 3},
@@ -229,6 +229,11 @@ func TestAQuestionSaysWhoWasRightAndWhoWasAsked(t *testing.T) {
 	} {
 		if !strings.Contains(card, want) {
 			t.Errorf("the card does not say %s: %s", want, card)
+		}
+	}
+	for _, m := range regexp.MustCompile(`<\w+ [^>]*class=text[^>]*>`).FindAllString(card, -1) {
+		if !strings.Contains(m, " tabindex=0 ") || !strings.Contains(m, " aria-label=") {
+			t.Errorf("no key reaches what is scrolled: %s", m)
 		}
 	}
 	s.Shown[0].Texts = true

@@ -73,7 +73,7 @@ func worded(text string) template.HTML {
 	var b, columns strings.Builder
 	closing := func() {
 		if columns.Len() > 0 {
-			b.WriteString("<pre class=columns role=region tabindex=0 aria-label=\"By row\">" + columns.String() + "</pre>\n")
+			b.WriteString("<pre class=columns role=group tabindex=0 aria-label=\"By row\">" + columns.String() + "</pre>\n")
 			columns.Reset()
 		}
 	}
