@@ -98,12 +98,12 @@ type offs int32
 const (
 	negative offs = iota // top_k -1, as off writes it
 	zero                 // top_k 0
-	unsaid
+	unsaid               // neither, or nothing is off
 )
 
 // say returns a body with its last n bytes of fields, which off wrote, as this says it. The body is left as it is.
 func (o offs) say(body []byte, n int) []byte {
-	if o == negative || n == 0 {
+	if o == negative {
 		return body
 	}
 	fields := body[len(body)-1-n : len(body)-1]

@@ -466,8 +466,11 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	}
 	streamed := !(q.whole || e.Whole || e.whole.Load())
 	body := q.body
-	off := offs(e.off.Load())
-	body = off.say(body, q.off)
+	off := unsaid
+	if q.off > 0 {
+		off = offs(e.off.Load())
+		body = off.say(body, q.off)
+	}
 	if streamed {
 		body = asStream(body, s.vllm.Load())
 	}
@@ -485,7 +488,7 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	case response.StatusCode != http.StatusOK:
 		begun.Store(true)
 		timer.Reset(min(h.o.Idle, time.Minute))
-		t = h.turnedDown(e, s, response, streamed, off, q.off > 0)
+		t = h.turnedDown(e, s, response, streamed, off)
 	default:
 		// vLLM sends the head at once and nothing while a request waits for its turn: it may wait as long as for the head, if the server is well.
 		timer.Reset(min(h.o.Idle, max(0, h.o.FirstByte-time.Since(begin))))
@@ -532,8 +535,8 @@ func (h *HTTP) try(ctx context.Context, e *expert, s *server, q question, a *Att
 	return c, nil
 }
 
-// turnedDown reads why a server gave no answer to a request that said in this way what is off, if anything is.
-func (h *HTTP) turnedDown(e *expert, s *server, response *http.Response, streamed bool, said offs, off bool) *trouble {
+// turnedDown reads why a server gave no answer to a request that said in this way what is off.
+func (h *HTTP) turnedDown(e *expert, s *server, response *http.Response, streamed bool, said offs) *trouble {
 	words, _ := io.ReadAll(io.LimitReader(response.Body, maxHead))
 	response.Body.Close()
 	t := refusal(response, words, s.key)
@@ -541,7 +544,7 @@ func (h *HTTP) turnedDown(e *expert, s *server, response *http.Response, streame
 	topK := strings.Contains(text, "top_k")
 	switch {
 	case t.class != Refused:
-	case off && said != unsaid && (topK || strings.Contains(text, "min_p")):
+	case said != unsaid && (topK || strings.Contains(text, "min_p")):
 		t.anew = true
 		next := unsaid
 		if said == negative && topK {

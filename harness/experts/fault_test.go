@@ -89,6 +89,20 @@ func ask(ctx context.Context, h *experts.HTTP, b *book, s seed.Seed) (experts.Co
 	return h.Complete(ctx, experts.Request{Expert: "e", Prompt: "2+2", Seed: s, Sampling: sampling, Attempts: b})
 }
 
+// askAll asks as many times at once, with a seed each, and wants an answer each time.
+func askAll(t *testing.T, h *experts.HTTP, times int) {
+	t.Helper()
+	var all sync.WaitGroup
+	for i := range times {
+		all.Go(func() {
+			if _, err := ask(t.Context(), h, newBook(t), seed.Seed(i)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+}
+
 func text(s string) *string { return &s }
 
 const answered = string(experts.Answered)
@@ -301,24 +315,13 @@ func TestABrokenStreamOfVLLMIsCountedByTheServer(t *testing.T) {
 func TestReplicasShareTheRequests(t *testing.T) {
 	one, two := fault.New(t, fault.Script{}), fault.New(t, fault.Script{Down: true})
 	h := client(t, experts.HTTPOptions{Concurrency: 4}, one.URL, two.URL)
-	all := func(n int) {
-		var wait sync.WaitGroup
-		for i := range n {
-			wait.Go(func() {
-				if _, err := ask(t.Context(), h, newBook(t), seed.Seed(i)); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		wait.Wait()
-	}
-	all(20)
+	askAll(t, h, 20)
 	if len(one.Served()) != 20 {
 		t.Errorf("the one that is up was asked %d times", len(one.Served()))
 	}
 	two.Up()
 	for len(two.Served()) == 0 {
-		all(8)
+		askAll(t, h, 8)
 	}
 }
 
@@ -605,23 +608,12 @@ func TestARunBeginsWithTheReplicasThatAreThere(t *testing.T) {
 			if took := time.Since(begin); err != nil || took > time.Minute {
 				t.Fatalf("%v after %s", err, took)
 			}
-			both := func() {
-				var all sync.WaitGroup
-				for i := range 4 {
-					all.Go(func() {
-						if _, err := ask(t.Context(), h, newBook(t), seed.Seed(i)); err != nil {
-							t.Error(err)
-						}
-					})
-				}
-				all.Wait()
-			}
-			both()
+			askAll(t, h, 4)
 			if atB.Load() > 0 {
 				t.Error("a server that is not there was asked")
 			}
 			time.Sleep(2 * time.Hour)
-			if both(); atB.Load() == 0 {
+			if askAll(t, h, 4); atB.Load() == 0 {
 				t.Error("a server that came later was not asked")
 			}
 		})
@@ -714,15 +706,7 @@ func TestAnOverloadedServerIsWaitedFor(t *testing.T) {
 			}
 			return respond(200, four), nil
 		})}, "http://a.example/v1")
-		var all sync.WaitGroup
-		for i := range 40 {
-			all.Go(func() {
-				if _, err := ask(t.Context(), h, newBook(t), seed.Seed(i)); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
+		askAll(t, h, 40)
 	})
 }
 
@@ -796,15 +780,7 @@ func TestLimitsPerMinuteAreKept(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer h.Close()
-			var wait sync.WaitGroup
-			for range 120 {
-				wait.Go(func() {
-					if _, err := ask(t.Context(), h, newBook(t), 1); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			wait.Wait()
+			askAll(t, h, 120)
 			// 120 requests of 12 tokens: two minutes at one a second, a minute at two at a time.
 			least, longest := 100*time.Second, 140*time.Second
 			if name == "concurrency" {

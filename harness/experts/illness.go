@@ -32,10 +32,10 @@ func (e *expert) gone() (n int) {
 	return n
 }
 
-// ill says that it is the expert that fails and not the request, which takes no longer than something on the way waits: the expert has shown no sign of life while several requests were failed, this
-// one among them and several times. Nor was the request failed again and again while others were answered, nor did a server go, for
-// which it could be to blame. Such tries do not
-// count, for as long as servers are waited for.
+// ill says that it is the expert that fails and not the request: the expert has shown no sign of life while several requests were
+// failed, this one among them and several times. Nor does the request take longer than something on the way waits, was it failed again
+// and again while others were answered, or did a server go, for which it could be to blame. Such tries do not count, for as long as
+// servers are waited for.
 func (h *HTTP) ill(e *expert, p *patient, t *trouble) bool {
 	if t.class != Unavailable || t.cause != nil || t.late {
 		return false

@@ -282,15 +282,7 @@ func TestA503WhileOthersAreAnsweredIsALimit(t *testing.T) {
 			}
 			defer h.Close()
 			begin := time.Now()
-			var asking sync.WaitGroup
-			for i := range 200 {
-				asking.Go(func() {
-					if _, err := ask(t.Context(), h, newBook(t), seed.Seed(i)); err != nil {
-						t.Error(err)
-					}
-				})
-			}
-			asking.Wait()
+			askAll(t, h, 200)
 			if n := strings.Count(log.String(), "\n"); n > 6 || time.Since(begin) > 4*time.Minute {
 				t.Errorf("health limited: %t: %d lines in %s, want the first, the tenth and so on:\n%s", all, n, time.Since(begin), log.String())
 			}

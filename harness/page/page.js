@@ -280,10 +280,9 @@ for (const menu of all(".menu")) {
 }
 
 // What was not laid out yet on the way to where a link leads changes its height, which not every browser allows for: it is led there again.
-const follow = (hash, times = 5) => requestAnimationFrame(() => {
-  const to = location.hash === hash && document.getElementById(decodeURIComponent(hash.slice(1)));
-  if (!to || to.tagName === "TR") return; // a question, whose card is led to
-  to.scrollIntoView();
+const follow = (hash, times = 10) => requestAnimationFrame(() => {
+  const to = location.hash === hash && document.getElementById(decodeURIComponent(hash.slice(1))); // the address may not be there at once
+  if (to && to.tagName !== "TR") to.scrollIntoView(); // a question has a card that is led to
   if (times > 1) follow(hash, times - 1);
 });
 addEventListener("click", (event) => {
