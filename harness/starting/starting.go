@@ -24,6 +24,8 @@ import (
 	"text/template"
 	"time"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/entrorouter/entrorouter/harness/cost"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
@@ -237,29 +239,34 @@ func sumOf(data []byte) string {
 	return fmt.Sprintf("%x", sha256.Sum256(data))
 }
 
-// Write writes files below a folder. A file that is there already is left as it is: if it has other content, it is an error that
-// names all such files and the first line that differs, and nothing is written.
+// Write writes files below a folder. A file that is there already is left as it is. If it says something else, comments and layout
+// of YAML apart, that is an error that names all such files and where the first of them differs, and nothing is written.
 func Write(folder string, files []File) error {
-	var others []string // files with other content
+	var others []string // files that say something else
 	first := ""         // where the first of them differs
+	left := map[string]bool{}
 	for _, f := range files {
 		path := filepath.Join(folder, filepath.FromSlash(f.Name))
 		there, err := os.ReadFile(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
-		case err != nil:
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
 			return err
-		case !bytes.Equal(there, f.Data):
+		}
+		left[f.Name] = true
+		if at := differ(f.Name, there, f.Data); at != "" {
 			if others = append(others, path); len(others) == 1 {
-				at, is, would := differ(there, f.Data)
-				first = fmt.Sprintf("its line %d is %.100q and would be %.100q", at, is, would)
+				first = at
 			}
 		}
 	}
 	if others != nil {
-		return fmt.Errorf("%w: %s is there already and is not overwritten: %s; if nobody has edited them, delete %s and call again, or else change them and go on with 'entrorouter run'", spec.ErrUsage, others[0], first, strings.Join(others, " "))
+		return fmt.Errorf("%w: %s is there already and is not overwritten: %s; keep what is there and go on with 'entrorouter run', or delete %s and call again", spec.ErrUsage, others[0], first, strings.Join(others, " "))
 	}
 	for _, f := range files {
+		if left[f.Name] {
+			continue
+		}
 		if err := store.WriteFile(filepath.Join(folder, filepath.FromSlash(f.Name)), f.Data); err != nil {
 			return err
 		}
@@ -267,11 +274,37 @@ func Write(folder string, files []File) error {
 	return nil
 }
 
-// differ finds the first line that two texts do not have in common.
-func differ(a, b []byte) (at int, inA, inB string) {
-	x, y := strings.Split(string(a), "\n"), strings.Split(string(b), "\n")
+// differ says where a file differs from what it would be, by the first knob or, if it is not YAML with keys, the first line; empty:
+// they say the same.
+func differ(name string, is, would []byte) string {
+	if bytes.Equal(is, would) {
+		return ""
+	}
+	if filepath.Ext(name) == ".yaml" {
+		a, errA := said(is)
+		b, errB := said(would)
+		if errA == nil && errB == nil {
+			fields := store.Compare(a, b)
+			if len(fields) == 0 {
+				return ""
+			}
+			f := fields[0]
+			return fmt.Sprintf("its %s is %.100s and would be %.100s", strings.Join(f.Path[1:], "."), cmp.Or(f.Stored, "not there"), cmp.Or(f.Wanted, "left out"))
+		}
+	}
+	x, y := strings.Split(string(is), "\n"), strings.Split(string(would), "\n")
+	at := 0
 	for at < len(x) && at < len(y) && x[at] == y[at] {
 		at++
 	}
-	return at + 1, append(x, "")[at], append(y, "")[at]
+	return fmt.Sprintf("its line %d is %.100q and would be %.100q", at+1, append(x, "")[at], append(y, "")[at])
+}
+
+// said is what the keys of a YAML file say, in the form in which what two of them say can be compared.
+func said(text []byte) (store.Recipe, error) {
+	var keys map[string]any
+	if err := yaml.Unmarshal(text, &keys); err != nil {
+		return store.Recipe{}, err
+	}
+	return store.NewRecipe("file", 1, keys, nil)
 }

@@ -274,7 +274,7 @@ func TestNothingIsOverwritten(t *testing.T) {
 	write(t, filepath.Join(folder, "b.yaml"), "mine")
 	err := Write(folder, []File{{"c.yaml", []byte("c")}, {"b.yaml", []byte("b")}, {"pools/a.yaml", []byte("a\nb")}})
 	b := filepath.Join(folder, "b.yaml")
-	want := fmt.Sprintf(`%v: %s is there already and is not overwritten: its line 1 is "mine" and would be "b"; if nobody has edited them, delete %s %s and call again, or else change them and go on with 'entrorouter run'`, spec.ErrUsage, b, b, filepath.Join(folder, "pools", "a.yaml"))
+	want := fmt.Sprintf(`%v: %s is there already and is not overwritten: its line 1 is "mine" and would be "b"; keep what is there and go on with 'entrorouter run', or delete %s %s and call again`, spec.ErrUsage, b, b, filepath.Join(folder, "pools", "a.yaml"))
 	if !errors.Is(err, spec.ErrUsage) || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -283,6 +283,31 @@ func TestNothingIsOverwritten(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(folder, "c.yaml")); err == nil {
 		t.Error("c.yaml was written")
+	}
+}
+
+// Another version explains a knob in other words, and whoever edits a file adds comments: that is no difference. A knob that has
+// another value is named, wherever it stands and whatever comments are above it.
+func TestCommentsAreNoDifference(t *testing.T) {
+	folder := t.TempDir()
+	path := filepath.Join(folder, "pool.yaml")
+	held := "# ours\nsampling: # sent\n  top_k: 20\nexperts:\n- {id: small, url: a}\n"
+	write(t, path, held)
+	if err := Write(folder, []File{{"pool.yaml", []byte("sampling: {top_k: 20}   # sent with every request\nexperts:\n  - id: small\n    url: a\n")}}); err != nil {
+		t.Error(err)
+	}
+	if got, _ := os.ReadFile(path); string(got) != held {
+		t.Errorf("the file is %q", got)
+	}
+	for would, want := range map[string]string{
+		"sampling: {top_k: 0} # 0: off\nexperts: [{id: small, url: a}]\n":       "its sampling.top_k is 20 and would be 0;",
+		"sampling: {top_k: 20}\nexperts: [{id: small, url: b}]\n":               `its experts.small.url is "a" and would be "b";`,
+		"sampling: {}\nexperts: [{id: small, url: a}]\n":                        "its sampling.top_k is 20 and would be left out;",
+		"sampling: {top_k: 20}\nexperts: [{id: small, url: a}]\nlimits: {x: 1}": `its limits.x is not there and would be 1;`,
+	} {
+		if err := Write(folder, []File{{"pool.yaml", []byte(would)}}); !errors.Is(err, spec.ErrUsage) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 }
 
@@ -307,7 +332,7 @@ func TestServersAreAskedOnOnAnotherDay(t *testing.T) {
 	if err := errors.Join(try(day, 0.1), try(day.AddDate(0, 0, 1), 0.1)); err != nil {
 		t.Error(err)
 	}
-	if err := try(day.AddDate(0, 0, 1), 0.2); !errors.Is(err, spec.ErrUsage) || !strings.Contains(err.Error(), `line 6 is "  small: {in: 0.1, out: 1}" and would be "  small: {in: 0.2, out: 1}"; `) {
+	if err := try(day.AddDate(0, 0, 1), 0.2); !errors.Is(err, spec.ErrUsage) || !strings.Contains(err.Error(), "its models.small.in is 0.1 and would be 0.2; ") {
 		t.Errorf("another price: %v", err)
 	}
 }
