@@ -212,6 +212,27 @@ func groupsByKnob(t *testing.T, out string) {
 	}
 }
 
+// Rows that agree in all that counts share a step, and what is said of it is said of the row that it is named after: another was new
+// whenever a knob moved.
+func TestASharedStepIsOfTheRowItIsNamedAfter(t *testing.T) {
+	dir, _ := toy.Folder(t, "", strings.Replace(toy.Constants, "  - {name: mixture", "  - {name: benchmark, id: twin, kappa: \"01\"}\n  - {name: mixture", 1))
+	for _, r := range []*spec.Resolved{
+		toy.TinyWith(t, "  - {name: self}", "  - {name: logistic, id: twin}\n  - {name: logistic, id: twin-matched, match: entrorouter}\n  - {name: self}"),
+		toy.Load(t, filepath.Join(dir, "constants.yaml")),
+	} {
+		e, err := look(t.Context(), r, Options{Out: t.TempDir(), Data: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		for _, s := range e.Steps {
+			if s.Row != nil && !strings.Contains(s.Name+" ", " "+s.Row.RowID()+" ") {
+				t.Errorf("step %s is of row %s", s.Name, s.Row.RowID())
+			}
+		}
+	}
+}
+
 // tinyWithName is tinyWith under the name that the edited spec has.
 func tinyWithName(t *testing.T, edit []string) *spec.Resolved {
 	t.Helper()

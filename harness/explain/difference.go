@@ -4,6 +4,7 @@
 package explain
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -73,30 +74,46 @@ func (x *explainer) where(s *Step, path string) string {
 	return path
 }
 
-// leaves returns the knob of the spec that a row leaves to it; empty: the row sets it itself, or nothing else can. path is
-// below the row.
+// leaves returns the knob of the spec that a row, or a row in its params, leaves to it; empty: the row sets it itself, or nothing
+// else can. path is below the row.
 func leaves(row *spec.Method, path string) string {
 	if path == "kappa" && row.Kappa == "" {
 		return "folds.kappa"
 	}
-	knob, ok := strings.CutPrefix(path, "params.") // methods write their parameters as the spec does
-	if !ok || !strings.Contains(knob, ".") || !spec.HasPath(spec.Experiment{}, knob) || sets(&row.Params, strings.Split(knob, ".")) {
+	below, ok := strings.CutPrefix(path, "params.")
+	knob := below // methods write their parameters as the spec does
+	if i := strings.LastIndex(path, ".params."); i >= 0 {
+		knob = path[i+len(".params."):]
+	}
+	if !ok || !strings.Contains(knob, ".") || !spec.HasPath(spec.Experiment{}, knob) || sets(&row.Params, strings.Split(below, ".")) {
 		return ""
 	}
 	return knob
 }
 
-// sets says whether the params of a row set a path.
+// sets says whether the params of a row set a path. Members of lists have their id or name in it.
 func sets(n *yaml.Node, path []string) bool {
 	if len(path) == 0 {
 		return true
 	}
+	if n.Kind == yaml.SequenceNode {
+		return slices.ContainsFunc(n.Content, func(m *yaml.Node) bool {
+			of := cmp.Or(field(m, "id"), field(m, "name"))
+			return of != nil && of.Value == path[0] && sets(m, path[1:])
+		})
+	}
+	at := field(n, path[0])
+	return at != nil && sets(at, path[1:])
+}
+
+// field returns the value of a key; nil: there is none.
+func field(n *yaml.Node, key string) *yaml.Node {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == path[0] {
-			return sets(n.Content[i+1], path[1:])
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
 		}
 	}
-	return false
+	return nil
 }
 
 // unmoved says whether a knob of the spec that the row of a step leaves to it is what it was, so that the row itself set it

@@ -3,6 +3,7 @@ package explain
 import (
 	"testing"
 
+	"github.com/entrorouter/entrorouter/harness/internal/toy"
 	"github.com/entrorouter/entrorouter/harness/spec"
 	"github.com/entrorouter/entrorouter/harness/store"
 )
@@ -27,7 +28,7 @@ func TestADifferenceIsAlwaysSaid(t *testing.T) {
 	}
 }
 
-// Members that are objects, as the rows of a mean, are compared as texts.
+// Members that are objects without a name are compared as texts.
 func TestADifferenceOfAListOfObjectsIsSaid(t *testing.T) {
 	recipe := func(buckets int) store.Recipe {
 		r, err := store.NewRecipe("fit", 1, map[string]any{"of": []map[string]any{{"name": "bag"}, {"buckets": buckets}}}, nil)
@@ -40,5 +41,22 @@ func TestADifferenceOfAListOfObjectsIsSaid(t *testing.T) {
 	got := x.changes(&Step{Recipe: recipe(1024)}, recipe(4096))
 	if want := `of: [{"name":"bag"},{"buckets":4096}] stored, [{"name":"bag"},{"buckets":1024}] wanted`; len(got) != 1 || got[0].String() != want {
 		t.Errorf("%v; want %s", got, want)
+	}
+}
+
+// What a row, or a row that it is a mean of, leaves to the spec is the spec's knob.
+func TestAKnobOfARowOfARowIsNamed(t *testing.T) {
+	mean := toy.Row(t, "mean", "", "{of: [{name: logistic, params: {l2: [1]}}, {name: knn, id: near, params: {features: {words: {ngrams: 3}}}}]}")
+	for path, want := range map[string]string{
+		"params.features.words.ngrams":                    "features.words.ngrams",
+		"params.of.logistic.params.features.words.ngrams": "features.words.ngrams",
+		"params.of.near.params.features.words.ngrams":     "", // the row's own
+		"params.of.near.params.features.words.buckets":    "features.words.buckets",
+		"params.of.logistic.params.l2":                    "",
+		"params.of":                                       "",
+	} {
+		if got := leaves(&mean, path); got != want {
+			t.Errorf("%s is %q, want %q", path, got, want)
+		}
 	}
 }

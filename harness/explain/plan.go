@@ -25,7 +25,7 @@ type Step struct {
 	Inputs    []Input
 	From      map[string]Origin // path of the recipe -> where the value is set, where that is not at its path
 	Pool      string
-	Row       *spec.Method // of a fit: the row of the spec
+	Row       *spec.Method // of a fit: the row of the spec, the first of those that share the step
 	Benchmark string       // of problems and what is asked about them
 	Fits      int          // routers that it fits
 	Asking    bool         // they ask language models for every decision

@@ -3,6 +3,7 @@
 package protocol
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,7 +84,7 @@ func (e *experiment) newFit(row spec.Method, s uint64) (*fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.Row, f.Fits, f.Asking = &f.row, 1, asks
+	f.Row, f.Fits, f.Asking = cmp.Or(f.Row, &f.row), 1, asks
 	one, two := e.Spec.Experiment.Train.SFT.Size, e.Spec.Experiment.Train.RL.Size
 	if n := row.Train; n > 0 {
 		one, two = min(one, n), min(two, n)
@@ -146,7 +147,7 @@ func (e *experiment) newMatch(row spec.Method, s uint64, unmatched, to *fit) (*f
 	if err != nil {
 		return nil, err
 	}
-	f.Row, f.Amount = &f.row, float64(e.questions())
+	f.Row, f.Amount = cmp.Or(f.Row, &f.row), float64(e.questions())
 	return f, nil
 }
 

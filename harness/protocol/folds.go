@@ -197,7 +197,7 @@ func (c *recorded) plan() (measured []*steps.Step, err error) {
 			if err != nil {
 				return nil, err
 			}
-			f.Row, f.Fits = &f.row, x.Folds.K
+			f.Row, f.Fits = cmp.Or(f.Row, &f.row), x.Folds.K
 			learned := len(c.problems) * (x.Folds.K - 1) / x.Folds.K
 			if row.Train > 0 {
 				learned = min(learned, row.Train)

@@ -53,10 +53,10 @@ func (s *Store) Recipes(stage string) ([]StoredRecipe, error) {
 
 // Field is one difference between two recipes of a stage, inputs apart.
 type Field struct {
-	Path []string // "version", or "params" and the names of what is below; members of a list stand under their id
+	Path []string // "version", or "params" and the names of what is below; members of a list stand under their id or name
 
-	// JSON; empty if only the other recipe has the field. A list is one field: of members that each have an id it is the
-	// list of these, and what differs in a member of both lists is a field of its own.
+	// JSON; empty if only the other recipe has the field. A list is one field: of members that each have an id or a
+	// name it is the list of these, and what differs in a member of both lists is a field of its own.
 	Stored, Wanted string
 }
 
@@ -144,7 +144,7 @@ func under(fields map[string]any, name string) any {
 	return absent{}
 }
 
-// named is a list whose members each have an id of their own.
+// named is a list whose members each have an id of their own or, without one, a name.
 type named struct {
 	ids     []string
 	members []any
@@ -156,6 +156,9 @@ func byID(v any) (named, bool) {
 	for _, x := range list {
 		member, _ := x.(map[string]any)
 		id, ok := member["id"].(string)
+		if !ok {
+			id, ok = member["name"].(string)
+		}
 		if !ok || slices.Contains(n.ids, id) {
 			return named{}, false
 		}

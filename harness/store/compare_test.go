@@ -48,6 +48,28 @@ func TestRecipesAreComparedFieldByField(t *testing.T) {
 	}
 }
 
+func TestMembersOfAListAreToldByTheirNames(t *testing.T) {
+	of := func(l2 int, names ...string) Recipe {
+		var list []map[string]any
+		for _, n := range names {
+			list = append(list, map[string]any{"name": n, "l2": l2})
+		}
+		return recipe(t, "fit", 1, map[string]any{"of": list})
+	}
+	for _, c := range []struct {
+		stored, wanted Recipe
+		want           []Field
+	}{
+		{of(1, "bag", "knn"), of(2, "bag", "knn"), []Field{{[]string{"params", "of", "bag", "l2"}, "1", "2"}, {[]string{"params", "of", "knn", "l2"}, "1", "2"}}},
+		{of(1, "bag"), of(1, "bag", "knn"), []Field{{[]string{"params", "of"}, `["bag"]`, `["bag","knn"]`}}},
+		{of(1, "bag", "bag"), of(2, "bag", "bag"), []Field{{[]string{"params", "of"}, `[{"l2":1,"name":"bag"},{"l2":1,"name":"bag"}]`, `[{"l2":2,"name":"bag"},{"l2":2,"name":"bag"}]`}}},
+	} {
+		if diff := cmp.Diff(c.want, Compare(c.stored, c.wanted)); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
 func TestTheRecipesOfAStageComeLastMadeFirst(t *testing.T) {
 	s := openStore(t, t.TempDir())
 	day := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
