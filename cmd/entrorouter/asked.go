@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"maps"
 	"slices"
 	"strconv"
@@ -60,7 +61,7 @@ func takesText(w explain.Work) string {
 func hoursText(h float64) string {
 	switch {
 	case h < 2:
-		return fmt.Sprintf("%.0f minutes", max(1, h*60))
+		return counted(max(1, int(math.RoundToEven(h*60))), "1 minute", "%d minutes")
 	case h < 9.95:
 		return fmt.Sprintf("%.1f hours", h)
 	}

@@ -9,7 +9,7 @@ import (
 
 func TestHoursAreSaidInTwoDigits(t *testing.T) {
 	for h, want := range map[float64]string{
-		0.001: "1 minutes", 0.5: "30 minutes", 1.99: "119 minutes", 2: "2.0 hours", 9.94: "9.9 hours", 9.96: "10 hours", 364: "360 hours", 6944: "6,900 hours", 123456: "120,000 hours",
+		0.001: "1 minute", 0.5: "30 minutes", 1.99: "119 minutes", 2: "2.0 hours", 9.94: "9.9 hours", 9.96: "10 hours", 364: "360 hours", 6944: "6,900 hours", 123456: "120,000 hours",
 	} {
 		if got := hoursText(h); got != want {
 			t.Errorf("%v hours are %q, want %q", h, got, want)
