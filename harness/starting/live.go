@@ -26,9 +26,9 @@ import (
 const fewest = 10
 
 // LiveFiles returns the files of an experiment on servers: models and their base URLs, which all have a price, and the questions
-// of a file of problems.JSONL. Of these every second one, in the order of a hash of the text, is learned from and the others are
-// scored. Prices that the folder has already keep their date, so that the same call on another day gives the same files. Errors are
-// spec.ErrUsage where an argument is at fault.
+// of a file of problems.JSONL. Of these the first half, in the order of a hash of the text, is learned from and the other is scored:
+// more questions move few of those there are from one to the other. Prices that the folder has already keep their date, so that the
+// same call on another day gives the same files. Errors are spec.ErrUsage where an argument is at fault.
 func LiveFiles(ctx context.Context, folder, name, questions string, models []Expert, prices map[string]Price, how Live, now time.Time) ([]File, error) {
 	if len(models) < 2 {
 		return nil, fmt.Errorf("%w: routing takes two models or more; name each with --model NAME=URL", spec.ErrUsage)
@@ -76,7 +76,7 @@ func dated(path string) string {
 	return held.Date
 }
 
-// halves divides the lines of a file of questions in two.
+// halves divides the lines of a file of questions in two at the median of a hash of their texts.
 func halves(ctx context.Context, file string) (train, test []byte, err error) {
 	if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() { // it is read twice
 		return nil, nil, fmt.Errorf("%w: --questions %s: not a file; write the questions to one", spec.ErrUsage, file)
@@ -111,7 +111,7 @@ func halves(ctx context.Context, file string) (train, test []byte, err error) {
 			return nil, nil, fmt.Errorf("%w: %s: two lines ask the same question, which would be learned from and scored: %.80s", spec.ErrUsage, path, q.line)
 		}
 		half := &train
-		if i%2 == 1 {
+		if i >= (len(questions)+1)/2 {
 			half = &test
 		}
 		*half = append(append(*half, q.line...), '\n')

@@ -262,6 +262,38 @@ func TestQuestionsAreDividedByTheirTexts(t *testing.T) {
 	}
 }
 
+// Whoever adds questions has most answers already: hardly any question changes its half, where it would be asked again.
+func TestMoreQuestionsLeaveOthersInTheirHalf(t *testing.T) {
+	folder := t.TempDir()
+	file := filepath.Join(folder, "questions.jsonl")
+	learned := func(n int) (of map[string]bool) {
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, `{"id": "%d", "problem": "%d + 1?", "answer": "%d"}`+"\n", i, i, i+1)
+		}
+		write(t, file, text.String())
+		train, _, err := halves(t.Context(), file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		of = map[string]bool{}
+		for line := range strings.Lines(string(train)) {
+			of[line] = true
+		}
+		return of
+	}
+	few, many := learned(200), learned(500)
+	stayed := 0
+	for line := range few {
+		if many[line] {
+			stayed++
+		}
+	}
+	if len(few) != 100 || len(many) != 250 || stayed < 85 {
+		t.Errorf("of %d questions that were learned from %d still are, of %d", len(few), stayed, len(many))
+	}
+}
+
 // What is there stays as it is; if it differs nothing is written.
 func TestNothingIsOverwritten(t *testing.T) {
 	folder := t.TempDir()
