@@ -289,7 +289,7 @@ func differ(name string, is, would []byte) string {
 				return ""
 			}
 			f := fields[0]
-			return fmt.Sprintf("its %s is %.100s and would be %.100s", strings.Join(f.Path[1:], "."), cmp.Or(f.Stored, "not there"), cmp.Or(f.Wanted, "left out"))
+			return fmt.Sprintf("it has %.100s for %s and would have %.100s", cmp.Or(f.Stored, "nothing"), strings.Join(f.Path[1:], "."), cmp.Or(f.Wanted, "nothing"))
 		}
 	}
 	x, y := strings.Split(string(is), "\n"), strings.Split(string(would), "\n")

@@ -332,10 +332,10 @@ func TestCommentsAreNoDifference(t *testing.T) {
 		t.Errorf("the file is %q", got)
 	}
 	for would, want := range map[string]string{
-		"sampling: {top_k: 0} # 0: off\nexperts: [{id: small, url: a}]\n":       "its sampling.top_k is 20 and would be 0;",
-		"sampling: {top_k: 20}\nexperts: [{id: small, url: b}]\n":               `its experts.small.url is "a" and would be "b";`,
-		"sampling: {}\nexperts: [{id: small, url: a}]\n":                        "its sampling.top_k is 20 and would be left out;",
-		"sampling: {top_k: 20}\nexperts: [{id: small, url: a}]\nlimits: {x: 1}": `its limits.x is not there and would be 1;`,
+		"sampling: {top_k: 0} # 0: off\nexperts: [{id: small, url: a}]\n":       "it has 20 for sampling.top_k and would have 0;",
+		"sampling: {top_k: 20}\nexperts: [{id: small, url: b}]\n":               `it has "a" for experts.small.url and would have "b";`,
+		"sampling: {}\nexperts: [{id: small, url: a}]\n":                        "it has 20 for sampling.top_k and would have nothing;",
+		"sampling: {top_k: 20}\nexperts: [{id: small, url: a}]\nlimits: {x: 1}": "it has nothing for limits.x and would have 1;",
 	} {
 		if err := Write(folder, []File{{"pool.yaml", []byte(would)}}); !errors.Is(err, spec.ErrUsage) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
@@ -364,7 +364,7 @@ func TestServersAreAskedOnOnAnotherDay(t *testing.T) {
 	if err := errors.Join(try(day, 0.1), try(day.AddDate(0, 0, 1), 0.1)); err != nil {
 		t.Error(err)
 	}
-	if err := try(day.AddDate(0, 0, 1), 0.2); !errors.Is(err, spec.ErrUsage) || !strings.Contains(err.Error(), "its models.small.in is 0.1 and would be 0.2; ") {
+	if err := try(day.AddDate(0, 0, 1), 0.2); !errors.Is(err, spec.ErrUsage) || !strings.Contains(err.Error(), "it has 0.1 for models.small.in and would have 0.2; ") {
 		t.Errorf("another price: %v", err)
 	}
 }
