@@ -141,6 +141,9 @@ func (e *experiment) plan(ctx context.Context) error {
 			}
 		}
 	}
+	if err := e.planFits(); err != nil {
+		return err
+	}
 	for i, o := range x.Outputs {
 		if err := present.Check(e.Spec, o); err != nil {
 			return err
@@ -149,9 +152,6 @@ func (e *experiment) plan(ctx context.Context) error {
 		if _, ok := x.Row(row); row != "" && !ok {
 			return fmt.Errorf("%w: spec %s: outputs[%d]: a %s shows the row %q, which methods does not have", spec.ErrUsage, x.Name, i, o.Kind, row)
 		}
-	}
-	if err := e.planFits(); err != nil {
-		return err
 	}
 	if err := e.planMeasure(); err != nil {
 		return err
