@@ -117,18 +117,29 @@ func field(n *yaml.Node, key string) *yaml.Node {
 }
 
 // unmoved says whether a knob of the spec that the row of a step leaves to it is what it was, so that the row itself set it
-// before: another row that leaves it is as the last run made it.
+// before: of the rows that leave it, as many others are as the last run made them as are not. Some may be while the knob moved,
+// since kinds of rows have defaults of their own.
 func (x *explainer) unmoved(s *Step, path string) bool {
 	rows, ok := x.left[path]
 	if !ok {
+		rows = map[string]bool{}
 		for _, t := range x.plan.Steps {
-			if t.Row != nil && slices.Contains(x.last[t.Name], t.Recipe.Key()) && leaves(t.Row, strings.TrimPrefix(path, RootMethod+".")) != "" && t.Recipe.Has(strings.Split(path, ".")...) {
-				rows = append(rows, t.Row.RowID())
+			if t.Row != nil && leaves(t.Row, strings.TrimPrefix(path, RootMethod+".")) != "" && t.Recipe.Has(strings.Split(path, ".")...) {
+				rows[t.Row.RowID()] = slices.Contains(x.last[t.Name], t.Recipe.Key())
 			}
 		}
 		x.left[path] = rows
 	}
-	return slices.ContainsFunc(rows, func(id string) bool { return id != s.Row.RowID() })
+	stayed, moved := 0, 0
+	for id, same := range rows {
+		switch {
+		case !same || id == s.Row.RowID():
+			moved++
+		default:
+			stayed++
+		}
+	}
+	return stayed > 0 && stayed >= moved
 }
 
 // changes returns how a step differs from a stored recipe, in its own fields and behind those of its inputs that are

@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/entrorouter/entrorouter/harness/internal/toy"
@@ -57,6 +58,34 @@ func TestAKnobOfARowOfARowIsNamed(t *testing.T) {
 	} {
 		if got := leaves(&mean, path); got != want {
 			t.Errorf("%s is %q, want %q", path, got, want)
+		}
+	}
+}
+
+// One row that moved among rows that did not had set the knob itself; where most moved, the spec did, and the others have defaults of
+// their own.
+func TestAKnobThatMostRowsMovedWithIsTheSpecs(t *testing.T) {
+	const path = "method.params.features.read"
+	for _, c := range []struct {
+		moved, stayed int
+		want          string
+	}{{1, 2, "methods[0].params.features.read"}, {1, 1, "methods[0].params.features.read"}, {2, 1, "features.read"}, {3, 0, "features.read"}} {
+		x := &explainer{plan: &Plan{Spec: &spec.Resolved{}}, last: map[string][]store.Key{}, left: map[string]map[string]bool{}}
+		for i := range c.moved + c.stayed {
+			row := toy.Row(t, "knn", fmt.Sprint("row", i), "{}")
+			row.Path = fmt.Sprintf("methods[%d]", i)
+			r, err := store.NewRecipe("fit", 1, map[string]any{"method": map[string]any{"id": i, "params": map[string]any{"features": map[string]any{"read": "words"}}}}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := &Step{Name: "fit " + row.RowID(), Row: &row, Recipe: r}
+			x.plan.Steps = append(x.plan.Steps, s)
+			if i >= c.moved {
+				x.last[s.Name] = []store.Key{r.Key()}
+			}
+		}
+		if got := x.where(x.plan.Steps[0], path); got != c.want {
+			t.Errorf("%d of %d rows moved: %q, want %q", c.moved, c.moved+c.stayed, got, c.want)
 		}
 	}
 }

@@ -25,9 +25,9 @@ type explainer struct {
 	stages  map[string][]store.StoredRecipe
 	recipes map[store.Key]store.Recipe // planned and stored
 	planned map[store.Key]bool
-	last    map[string][]store.Key // of the steps of the last run, by name, which draws of one benchmark share
-	kinds   map[store.Key][]string // of the steps of the last run of any experiment
-	left    map[string][]string    // path of a recipe -> rows as the last run made them that leave it to the spec
+	last    map[string][]store.Key     // of the steps of the last run, by name, which draws of one benchmark share
+	kinds   map[store.Key][]string     // of the steps of the last run of any experiment
+	left    map[string]map[string]bool // path of a recipe -> rows that leave it to the spec, and whether they are as the last run made them
 	reasons map[*Step]*reason
 	pace    *pace
 	err     error // the first of the store: what was said since then is to be forgotten
@@ -43,7 +43,7 @@ type reason struct {
 
 func newExplainer(p *Plan) (*explainer, error) {
 	x := &explainer{plan: p, missing: map[*Step]error{}, todo: map[*Step]bool{}, stages: map[string][]store.StoredRecipe{},
-		recipes: map[store.Key]store.Recipe{}, planned: map[store.Key]bool{}, last: map[string][]store.Key{}, kinds: map[store.Key][]string{}, left: map[string][]string{}, reasons: map[*Step]*reason{}}
+		recipes: map[store.Key]store.Recipe{}, planned: map[store.Key]bool{}, last: map[string][]store.Key{}, kinds: map[store.Key][]string{}, left: map[string]map[string]bool{}, reasons: map[*Step]*reason{}}
 	for _, s := range p.Steps {
 		x.recipes[s.Recipe.Key()], x.planned[s.Recipe.Key()] = s.Recipe, true
 	}
