@@ -143,13 +143,14 @@ func (a *audit) conversations() {
 
 // tokens looks for columns that count nothing.
 func (a *audit) tokens(m int) {
-	var zero, n, least, most int
+	var zero, unread, n, least, most int
 	values := map[int64]int{}
 	texts := map[uint64]bool{}
 	least = math.MaxInt
 	a.all(m, func(_ int, x Answer) {
 		n++
 		values[x.Out]++
+		unread += bit(x.In == 0)
 		if x.Out == 0 && x.Chars != 0 {
 			zero++
 		}
@@ -157,6 +158,9 @@ func (a *audit) tokens(m int) {
 			least, most, texts[x.Text] = min(least, x.Chars), max(most, x.Chars), true
 		}
 	})
+	if unread > 0 {
+		a.find("zero tokens", "%d of %s of %s have no input tokens, and no question has none", unread, counted(n, "answer"), a.Models[m])
+	}
 	if zero > 0 {
 		a.find("zero tokens", "%d of %s of %s have no output tokens and are not known to be empty", zero, counted(n, "answer"), a.Models[m])
 	}
@@ -334,7 +338,12 @@ func (a *audit) prompts() {
 	for q, of := range a.Questions {
 		same[plain(of)] = append(same[plain(of)], q)
 	}
-	var twice, across, differ, splits []string
+	var twice, across, differ, splits, crossing []string
+	for _, q := range a.Questions {
+		if q.crosses {
+			crossing = append(crossing, q.ID)
+		}
+	}
 	for _, text := range slices.Sorted(maps.Keys(same)) {
 		at := same[text]
 		if len(at) == 1 {
@@ -364,6 +373,9 @@ func (a *audit) prompts() {
 		}
 	}
 	say("duplicated prompts", twice, "of one benchmark have the same text but for capitals and spaces")
+	if len(crossing) > 0 {
+		a.find("train/test overlap", "%s with answers in two splits, such as %s", counted(len(crossing), "question"), crossing[0])
+	}
 	say("train/test overlap", splits, "with the same text are in two splits")
 	say("train/test overlap", across, "with the same text are in two benchmarks")
 	say("contradicting golds", differ, "have the same text and different golds")

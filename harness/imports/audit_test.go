@@ -176,6 +176,7 @@ func TestPlantedFraudsAreFound(t *testing.T) {
 	}{
 		"a column of tokens that nobody counted": {of("model1", func(_ int, r *Row) { r.Out = 512 }), 1, []string{"constant tokens"}, "all 300 answers of model1 have 512 output tokens"},
 		"answers that cost nothing":              {of("model1", func(i int, r *Row) { r.Out *= int64(bit(i%10 > 0)) }), 1, []string{"zero tokens"}, "30 of 300 answers of model1 have no output tokens"},
+		"questions that cost nothing":            {of("model1", func(i int, r *Row) { r.In *= int64(bit(i%10 > 0)) }), 1, []string{"zero tokens"}, "30 of 300 answers of model1 have no input tokens"},
 		"tokens of another model": {func(rows []Row) []Row {
 			for _, m := range byQuestion(rows) {
 				m["model2"].Out = m["model0"].Out

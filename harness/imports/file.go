@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// File is a file of a log. Data gives its bytes, decompressed.
+// File is a file of a log. Data gives its bytes, decompressed and without a byte order mark.
 type File struct {
 	Name string
 	Data func() ([]byte, error)
@@ -44,12 +44,13 @@ func Open(path string) File {
 
 func whole(path string, r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, mostBytes+1))
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: cannot be read: %w", path, err)
 	case len(data) > mostBytes:
 		return nil, fmt.Errorf("%s: more than %d bytes; divide it", path, mostBytes)
-	case len(bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))) == 0:
+	case len(bytes.TrimSpace(data)) == 0:
 		return nil, fmt.Errorf("%s: the file is empty", path)
 	case bytes.HasPrefix(data, []byte("\x1f\x8b")):
 		return nil, fmt.Errorf("%s: it is compressed by gzip; let its name end in .gz", path)
@@ -99,7 +100,7 @@ func eachLine(name string, data []byte, use func(at string, line []byte) error) 
 		return err
 	}
 	n := 0
-	for line := range bytes.Lines(bytes.TrimPrefix(data, []byte("\ufeff"))) {
+	for line := range bytes.Lines(data) {
 		n++
 		if line = bytes.TrimSpace(line); len(line) == 0 {
 			continue

@@ -3,10 +3,12 @@
 package imports
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"path/filepath"
 	"regexp"
+	"strconv"
 
 	"github.com/entrorouter/entrorouter/harness/recording/publisher"
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -16,7 +18,10 @@ import (
 var gymFolder = regexp.MustCompile(`^(.+)_\d{8}_\d{6}$`)
 
 func gymRows(f File, data []byte, o Options, add func(Row) error) error {
-	var set publisher.GymSet
+	var set struct {
+		Name    string            `json:"name"`
+		Results []json.RawMessage `json:"results"`
+	}
 	if err := unmarshal(data, &set); err != nil {
 		return fmt.Errorf("%s: no result of reasoning-gym-eval: %w", f.Name, err)
 	}
@@ -28,11 +33,16 @@ func gymRows(f File, data []byte, o Options, add func(Row) error) error {
 		model = m[1]
 	}
 	times := map[uint64]int{} // a generator may draw a question twice
-	for i, q := range set.Results {
+	for i, raw := range set.Results {
+		at := fmt.Sprintf("%s: result %d", f.Name, i+1)
+		var q publisher.GymResult
+		if err := unmarshal(raw, &q); err != nil {
+			return fmt.Errorf("%s: %w", at, err)
+		}
 		text := seed.Hash(q.Question)
 		times[text]++
 		row := Row{
-			At: fmt.Sprintf("%s: result %d", f.Name, i+1), Question: fmt.Sprintf("%s-%016x", set.Name, text),
+			At: at, Question: fmt.Sprintf("%s-%016x", set.Name, text),
 			Benchmark: set.Name, Problem: q.Question, Model: model, In: unsaid, Out: unsaid, USD: math.NaN(),
 		}
 		if times[text] > 1 {
@@ -43,7 +53,11 @@ func gymRows(f File, data []byte, o Options, add func(Row) error) error {
 		}
 		for _, c := range q.Completions {
 			row.Response, row.Correct = c.Response, nil
-			if score, err := c.Score.Float64(); err == nil {
+			if text, ok := textOf(c.Score); ok {
+				score, err := strconv.ParseFloat(text, 64)
+				if err != nil {
+					return fmt.Errorf("%s: score is %.60q; want a number", at, text)
+				}
 				right := score >= min(o.CorrectFrom, 0.99) // lower scores are for parts of an answer and for its form
 				row.Correct = &right
 			}

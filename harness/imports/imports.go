@@ -40,6 +40,7 @@ type Log struct {
 type Question struct {
 	ID, Benchmark, Split, Problem string
 	Golds, Options                []string
+	crosses                       bool // answers to it are in another split, too
 	at                            string
 }
 
@@ -62,7 +63,7 @@ type Answer struct {
 
 // Read reads the files of a log and grades what it says.
 func (f Format) Read(ctx context.Context, files []File, o Options) (*Log, error) {
-	c := collector{ctx: ctx, o: o, log: &Log{Estimated: map[string]int{}, columns: slices.Contains(f.Keys, "prompt_tokens")}, at: map[string]int{}, models: map[recording.Candidate]int{}, benchmarks: map[string]string{}, named: map[string]bool{}}
+	c := collector{ctx: ctx, o: o, log: &Log{Estimated: map[string]int{}, columns: slices.Contains(f.Keys, "prompt_tokens")}, at: map[string]int{}, ids: map[string]bool{}, models: map[recording.Candidate]int{}, benchmarks: map[string]string{}, named: map[string]bool{}}
 	if o.CorrectFrom == 0 {
 		c.o.CorrectFrom = 1
 	}
@@ -93,7 +94,8 @@ type collector struct {
 	ctx        context.Context
 	o          Options
 	log        *Log
-	at         map[string]int // key of a question -> its position
+	at         map[string]int  // key of a question -> its position
+	ids        map[string]bool // of questions
 	models     map[recording.Candidate]int
 	benchmarks map[string]string // what the log calls a benchmark -> its name
 	named      map[string]bool   // these names
@@ -138,6 +140,11 @@ func (c *collector) add(r Row) error {
 		return wrong("the question has no text; %sgive the questions with --problems", named)
 	case !utf8.ValidString(r.Problem):
 		return wrong("the question is not UTF-8; convert the file")
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Settings)) {
+		if !spec.Printable(name + r.Settings[name]) {
+			return wrong("the setting %s, %q, holds a character that does not print; take it out", name, r.Settings[name])
+		}
 	}
 	switch strings.ToLower(r.Finish) {
 	case "max_tokens", "max_output_tokens", "model_length": // as Anthropic and Google, and inspect_ai, say it
@@ -198,31 +205,42 @@ func (c *collector) question(r Row) (int, error) {
 	if !strings.HasPrefix(id, r.Benchmark) {
 		id = r.Benchmark + "-" + id
 	}
-	now := Question{ID: id, Benchmark: r.Benchmark, Split: r.Split, Problem: r.Problem, Golds: r.Golds, Options: r.Options, at: r.At}
-	at, ok := c.at[id]
+	key := r.Benchmark + "\x00" + id
+	at, ok := c.at[key]
 	if !ok {
-		c.at[id] = len(c.log.Questions)
-		c.log.Questions = append(c.log.Questions, now)
+		plain := id
+		for n := 2; c.ids[id]; n++ { // which a question of another benchmark has
+			id = fmt.Sprintf("%s-%d", plain, n)
+		}
+		c.ids[id] = true
+		c.at[key] = len(c.log.Questions)
+		c.log.Questions = append(c.log.Questions, Question{ID: id, Benchmark: r.Benchmark, Split: r.Split, Problem: r.Problem, Golds: r.Golds, Options: r.Options, at: r.At})
 		c.log.Answers = append(c.log.Answers, nil)
-		return c.at[id], nil
+		return c.at[key], nil
 	}
-	before := c.log.Questions[at]
+	before, now := &c.log.Questions[at], r
+	id = before.ID
 	shuffled := reordered(before.Options, now.Options)
 	switch {
 	case strings.TrimSpace(before.Problem) != strings.TrimSpace(now.Problem) || !shuffled && !slices.Equal(before.Options, now.Options):
 		return 0, fmt.Errorf("question %q reads otherwise than at %s; give two questions two ids, or one question one text with --problems", id, before.at)
 	case shuffled && !slices.Equal(spelled(before.Golds, before.Options), spelled(now.Golds, now.Options)):
-		return 0, fmt.Errorf("question %q has the gold %q here and %q at %s, of options in another order", id, now.Golds, before.Golds, before.at)
+		return 0, fmt.Errorf("question %q has the gold %q here and %q at %s, of options in another order; give the golds with --problems, each once", id, now.Golds, before.Golds, before.at)
 	case !shuffled && !slices.Equal(before.Golds, now.Golds):
-		return 0, fmt.Errorf("question %q has the gold %q here and %q at %s", id, now.Golds, before.Golds, before.at)
+		return 0, fmt.Errorf("question %q has the gold %q here and %q at %s; give the golds with --problems, each once", id, now.Golds, before.Golds, before.at)
 	}
+	before.crosses = before.crosses || before.Split != "" && now.Split != "" && now.Split != before.Split
+	before.Split = cmp.Or(before.Split, now.Split)
 	return at, nil
 }
 
 // tokens fills in what the log does not say.
 func (c *collector) tokens(a *Answer, r Row) error {
-	if a.Out == unsaid && a.Chars < 0 {
+	switch nothing := a.Out == unsaid && a.Chars < 0; {
+	case nothing && c.log.columns:
 		return errors.New("neither the output tokens nor the text of the response is there; name a column of either with --key output_tokens=COLUMN or --key response=COLUMN, or leave the line out")
+	case nothing:
+		return errors.New("neither the output tokens nor the text of the response is there; leave it out")
 	}
 	estimate := func(n *int64, what, key, text string, characters int) error {
 		switch {
@@ -240,6 +258,7 @@ func (c *collector) tokens(a *Answer, r Row) error {
 			return fmt.Errorf("%s--chars-per-token 4 counts the characters of the %s in their place", said, text)
 		}
 		*n = int64(math.Round(float64(characters) / c.o.CharsPerToken))
+		*n = max(*n, int64(min(characters, 1))) // what is written has a token
 		c.log.Estimated[what]++
 		return nil
 	}
@@ -286,8 +305,11 @@ func (c *collector) grade(a *Answer, r Row) error {
 	case a.Graded || a.Unknown:
 		a.Correct = a.Verified
 	default:
+		if !c.log.columns {
+			return errors.New("nothing says whether the answer is right: there is no label, such as a score from 0 to 1, or further with --correct-from above 1, and no gold with a response; give the golds with --problems, or leave it out")
+		}
 		named := ""
-		if c.log.columns && c.o.Keys["correct"] == "" {
+		if c.o.Keys["correct"] == "" {
 			named = "name a column of labels with --key correct=COLUMN, "
 		}
 		return fmt.Errorf("nothing says whether the answer is right: there is no label, and no gold with a response; %sgive the golds with --problems, or leave the line out", named)

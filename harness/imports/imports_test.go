@@ -25,7 +25,7 @@ import (
 
 // file is a file that is in no folder.
 func file(name, text string) File {
-	return File{name, func() ([]byte, error) { return []byte(text), nil }}
+	return File{name, func() ([]byte, error) { return whole(name, strings.NewReader(text)) }}
 }
 
 // zipped are files as an archive of a method, which is a text too.
@@ -127,10 +127,11 @@ func TestFormatsAreRead(t *testing.T) {
 		want   []string
 		left   []string
 	}{
-		"inspect, a zip":          {"inspect", Options{}, []File{file("a.eval", zipped(t, zip.Deflate, parts...))}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
-		"inspect, with zstd":      {"inspect", Options{}, []File{file("a.eval", zipped(t, zstd.ZipMethodWinZip, parts...))}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
-		"inspect, one file":       {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+sample+","+choice+"]}")}, inspected, nil},
-		"inspect, not at its end": {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "status": "cancelled", "samples": [`+sample+","+choice+"]}")}, inspected, []string{"what 1 evaluation did not come to: a.json (cancelled)"}},
+		"inspect, a zip":                  {"inspect", Options{}, []File{file("a.eval", zipped(t, zip.Deflate, parts...))}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
+		"inspect, with zstd":              {"inspect", Options{}, []File{file("a.eval", zipped(t, zstd.ZipMethodWinZip, parts...))}, inspected, []string{"1 sample: the log has an error in the place of an answer"}},
+		"inspect, one file":               {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+sample+","+choice+"]}")}, inspected, nil},
+		"inspect, with a byte order mark": {"inspect", Options{}, []File{file("a.json", "\ufeff"+strings.TrimSuffix(header, "}")+`, "samples": [`+sample+","+choice+"]}")}, inspected, nil},
+		"inspect, not at its end":         {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "status": "cancelled", "samples": [`+sample+","+choice+"]}")}, inspected, []string{"what 1 evaluation did not come to: a.json (cancelled)"}},
 		"inspect, tried again": {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "status": "error", "samples": [`+strings.Replace(sample, `"id"`, `"uuid": "u", "id"`, 1)+"]}"),
 			file("b.json", strings.TrimSuffix(header, "}")+`, "status": "success", "samples": [`+strings.Replace(sample, `"id"`, `"uuid": "u", "id"`, 1)+","+choice+"]}")}, inspected, []string{"1 sample: there already, with the same uuid, as after a retry", "what 1 evaluation did not come to: a.json (error)"}},
 		"inspect, without an end": {"inspect", Options{}, []File{file("a.eval", zipped(t, zip.Deflate, "_journal/start.json", header, "samples/7_epoch_1.json", sample))}, inspected[:1], []string{"what 1 evaluation did not come to: a.eval (started)"}},
@@ -149,7 +150,7 @@ func TestFormatsAreRead(t *testing.T) {
 		"inspect, without a verdict":                 {"inspect", Options{Keep: true}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+strings.Replace(sample, `"I"`, "null", 1)+"]}")}, inspected[:1], nil},
 		"lm-eval": {"lm-eval", Options{CharsPerToken: 4}, []File{file("out/small/results_"+lmTime+".json", lmResults), file("out/small/samples_my_sums_"+lmTime+".jsonl", oneLine(lmFirst)+lmSecond)}, []string{
 			`my_sums-7 "What is 1 + 1?" ["2"] [] | lab/small temperature=0.5 | true 4/2 `,
-			`my_sums-8 "What is 1 + 2?" ["3"] [] | lab/small temperature=0.5 | false 4/0 `, `my_sums-8 "What is 1 + 2?" ["3"] [] | lab/small temperature=0.5 | false 4/2 `,
+			`my_sums-8 "What is 1 + 2?" ["3"] [] | lab/small temperature=0.5 | false 4/1 `, `my_sums-8 "What is 1 + 2?" ["3"] [] | lab/small temperature=0.5 | false 4/2 `,
 			`my_sums-10 "Which town?" [] [] | lab/small temperature=0.5 | true 3/1 `}, []string{"1 sample: likelihoods of given texts, and no answer of a model"}},
 		"lm-eval, without settings": {"lm-eval", Options{CharsPerToken: 4}, []File{file("a/results_"+lmTime+".json", strings.Replace(lmResults, `{"temperature": 0.5}`, `""`, 1)), file("a/samples_sums_"+lmTime+".jsonl", oneLine(lmFirst))}, []string{
 			`sums-7 "What is 1 + 1?" ["2"] [] | lab/small | true 4/2 `}, nil},
@@ -162,7 +163,7 @@ func TestFormatsAreRead(t *testing.T) {
 			file("a/results_"+lmTime+".json", lmResults), file("b/out_"+lmTime+".json", strings.ReplaceAll(lmResults, "small", "big"))}, []string{
 			`sums-7 "1 + 1" ["2"] [] | lab/big temperature=0.5 | true 1/2 `, `sums-7 "1 + 1" ["2"] [] | lab/small temperature=0.5 | true 1/2 `}, nil},
 		"lm-eval, options and gold named": {"lm-eval", Options{Model: "m", CharsPerToken: 4, Keys: map[string]string{"options": "doc.choices", "gold": "doc.choices.1"}}, []File{file("sums.jsonl", strings.SplitAfter(lmSecond, "\n")[1])}, []string{
-			`all-8 "What is 1 + 2?" ["3"] [2 3] | m | true 4/0 `, `all-8 "What is 1 + 2?" ["3"] [2 3] | m | false 4/2 `}, nil},
+			`all-8 "What is 1 + 2?" ["3"] [2 3] | m | true 4/1 `, `all-8 "What is 1 + 2?" ["3"] [2 3] | m | false 4/2 `}, nil},
 		"lm-eval, whose golds are elsewhere": {"lm-eval", Options{Model: "m", CharsPerToken: 4, Problems: problems(`{"id": "8", "problem": "What is 1 + 1?", "answer": 3}`)}, []File{file("sums.jsonl", strings.Join(strings.SplitAfter(lmSecond, "\n")[:2], ""))}, []string{
 			`all-8 "What is 1 + 1?" ["3"] [] | m | false 4/2 `}, []string{"2 answers: their question is not among those of the problems"}},
 		"a batch, whose golds are elsewhere": {"openai", Options{Problems: problems(golds), Benchmark: "sums"}, []File{file("in.jsonl", requests), file("out.jsonl", results)}, []string{
@@ -184,6 +185,13 @@ func TestFormatsAreRead(t *testing.T) {
 			`"finish_reason": "length", "message": {"content": "\\boxed{4}"}}, {"finish_reason": "stop", "message": {"content": "4"}}, {"finish_reason": "stop", "message": {"content": "\\boxed{5}"}}, {"finish_reason": "stop", "message": {"content": "4."}}`).Replace(strings.SplitAfter(results, "\n")[0]))}, []string{
 			`all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/3 length`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | true 9/2 stop`,
 			`all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/2 stop`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | true 9/2 stop`}, nil},
+		"two batches of the same names, of models one of whose names begins the other's": {"openai", Options{Problems: problems(golds)}, []File{file("in", strings.SplitAfter(requests, "\n")[0]), file("mini", strings.ReplaceAll(strings.SplitAfter(requests, "\n")[0], "small", "small-mini")),
+			file("out", strings.SplitAfter(results, "\n")[1]), file("more", strings.ReplaceAll(strings.SplitAfter(results, "\n")[1], "small", "small-mini"))}, []string{
+			`all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`, `all-a "What is 1 + 1?" ["2"] [] | small-mini temperature=0.5 | false 7/6 stop`}, nil},
+		"a pair of files with byte order marks": {"openai", Options{Problems: problems(golds)}, []File{
+			file("x_response.json", "\ufeff"+`{"choices": [{"finish_reason": "stop", "message": {"content": "5"}}], "usage": {"prompt_tokens": 2, "completion_tokens": 3}}`),
+			file("x_request.json", "\ufeff"+`{"model": "small", "messages": [{"role": "user", "content": "What is 1 + 1?"}]}`)}, []string{
+			`all-a "What is 1 + 1?" ["2"] [] | small | false 2/3 stop`}, nil},
 		"a response twice": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("out", results), file("again", strings.ReplaceAll(results, ": ", ":"))}, []string{
 			`all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`,
 			`all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`}, []string{"1 response: there already, with the same id"}},
@@ -212,6 +220,10 @@ func TestFormatsAreRead(t *testing.T) {
 			`all-ID "a" [] [] | m | false 1/2 `, `all-ID "b" [] [] | m | true 1/2 `, `all-ID "c" [] [] | m | true 1/2 `}, nil},
 		"benchmarks in other letters": {"csv", Options{}, []File{file("a.csv", "query_id,benchmark,problem,model,correct,prompt_tokens,output_tokens\n1,数学,a,m,1,1,2\n1,语文,b,m,1,1,2\n2,数学,c,m,0,1,2\n1,C++,d,m,1,1,2\n1,C#,e,m,1,1,2\n1,!,f,m,1,1,2\n")}, []string{
 			`数学-1 "a" [] [] | m | true 1/2 `, `语文-1 "b" [] [] | m | true 1/2 `, `数学-2 "c" [] [] | m | false 1/2 `, `C-1 "d" [] [] | m | true 1/2 `, `C-2-1 "e" [] [] | m | true 1/2 `, `benchmark-1 "f" [] [] | m | true 1/2 `}, nil},
+		"ids that begin with another benchmark": {"csv", Options{}, []File{file("a.csv", "query_id,benchmark,problem,model,correct,prompt_tokens,output_tokens\nhard-1,sums,a,m,1,1,2\n1,sums-hard,b,m,1,1,2\nhard-1,sums,a,n,0,1,2\n1,sums-hard,b,n,0,1,2\n")}, []string{
+			`sums-hard-1 "a" [] [] | m | true 1/2 `, `sums-hard-1 "a" [] [] | n | false 1/2 `, `sums-hard-1-2 "b" [] [] | m | true 1/2 `, `sums-hard-1-2 "b" [] [] | n | false 1/2 `}, nil},
+		"names with dots": {"jsonl", Options{CharsPerToken: 4, Keys: map[string]string{"response": "said.text", "gold": `golds.gpt-4\.1`}}, []File{file("a.jsonl", `{"problem": "a", "golds": {"gpt-4.1": "2"}, "said.text": "It is 2.", "said": {"text": "It is 3."}, "model": "m"}`)}, []string{
+			`all-ID "a" ["2"] [] | m | true 1/2 `}, nil},
 		"models that --model names": {"csv", Options{Model: "rest"}, []File{file("a.csv", "problem,model,correct,prompt_tokens,output_tokens\na,x,1,1,2\na,,1,1,2\n")}, []string{
 			`all-ID "a" [] [] | rest | true 1/2 `, `all-ID "a" [] [] | x | true 1/2 `}, nil},
 		"a table of pandas": {"csv", Options{Keys: map[string]string{"output_tokens": "out"}}, []File{file("a.csv", ",problem,gold,model,response,correct,prompt_tokens,out,usd\n0,a,2,x,2,NaN,1.0,2.0,nan\n1,a,2,y,NaN,True,1.0,3.0,0.5\n2,b,NaN,x,3,1.0,1.0,4.0,\n")}, []string{
@@ -267,6 +279,14 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"a zip cut short":         {"inspect", Options{}, zipped(t, zip.Deflate, "header.json", header)[:60], "f: no log of inspect_ai: zip: not a valid zip file; was it cut short?"},
 		"a zip of other things":   {"inspect", Options{}, zipped(t, zip.Deflate, "a", "b"), "f: no log of inspect_ai: its header names no model"},
 		"a sample without id":     {"inspect", Options{}, strings.TrimSuffix(header, "}") + `, "samples": [{"input": "?"}]}`, "f: sample 1: the sample has no id"},
+		"a sample of other types": {"inspect", Options{}, strings.TrimSuffix(header, "}") + `, "samples": [` + failed + `, {"id": 1, "epoch": "one"}]}`, "f: sample 2: epoch is of type string"},
+		"a sample of nothing":     {"inspect", Options{}, strings.TrimSuffix(header, "}") + `, "samples": [` + strings.NewReplacer(`"output"`, `"outputs"`).Replace(sample) + `]}`, "f: sample 1: neither the output tokens nor the text of the response is there; leave it out"},
+		"a score of what":         {"inspect", Options{}, strings.TrimSuffix(header, "}") + `, "samples": [` + strings.NewReplacer(`[" 2", "two"]`, `""`, `"I"`, "7").Replace(sample) + `]}`, "f: sample 1: nothing says whether the answer is right: there is no label, such as a score from 0 to 1, or further with --correct-from above 1, and no gold with a response; give the golds with --problems, or leave it out"},
+		"a score that is a text":  {"reasoning-gym", Options{Model: "m", CharsPerToken: 4}, strings.Replace(gym, `"score": 0.01`, `"score": "low"`, 1), `f: result 1: score is "low"; want a number`},
+		"an item of other types":  {"omnisbench", Options{Problems: asked}, strings.Replace(omnis, `"input_tokens": 5`, `"input_tokens": 0.5`, 1), "f: item 4: input_tokens is 0.5; want a whole number of at most 18 digits"},
+		"responses of two models": {"openai", Options{Problems: asked}, strings.SplitAfter(requests, "\n")[0] + strings.SplitAfter(results, "\n")[1] + strings.ReplaceAll(strings.SplitAfter(results, "\n")[1], "small", "big"), `f:3: this response to the request "1" is of "big-2025", and that at f:2 of "small-2025": the request of one of them is not there; name the file that has it, too`},
+		"a setting of orders":     {"csv", Options{Model: "m", Keys: map[string]string{"settings.heat": "heat"}}, "problem,correct,prompt_tokens,output_tokens,heat\na,1,1,1,\x1b[31mred\n", `f:2: the setting heat, "\x1b[31mred", holds a character that does not print; take it out`},
+		"tokens of a whole text":  {"jsonl", Options{}, `{"problem": "a", "output_tokens": "` + strings.Repeat("long ", 1000) + `"}`, `f:1: output_tokens is "long long long long long long long long long long long long "; want a whole number of tokens, in digits alone`},
 		"no samples":              {"inspect", Options{}, header, "no answer in f"},
 		"failures alone":          {"inspect", Options{}, strings.TrimSuffix(header, "}") + `, "samples": [` + failed + "]}", "no answer in f; left out: 1 sample: the log has an error in the place of an answer"},
 		"a response alone":        {"openai", Options{}, results, `f:1: no request "2" to this response is there; name the file that has it, too`},
@@ -378,7 +398,6 @@ func TestWhatAreNoProblems(t *testing.T) {
 	}
 }
 
-// A file in another encoding says which one, whatever it holds.
 // A prompt holds the longest problem that is anywhere in it, and of several as long the first.
 func TestTheLongestProblemOfAPromptIsFound(t *testing.T) {
 	r := seed.Derive("prompts").Rand()
@@ -430,6 +449,7 @@ func BenchmarkProblemsOfPrompts(b *testing.B) {
 	}
 }
 
+// A file in another encoding says which one, whatever it holds.
 func TestUTF16IsNamed(t *testing.T) {
 	for name, text := range map[string]string{"a mark": "\xff\xfep\x00,\x00", "the other mark": "\xfe\xff\x00p\x00,", "no mark": "p\x00,\x00", "neither, the other way": "\x00p\x00,"} {
 		path := filepath.Join(t.TempDir(), "a.csv")
@@ -578,7 +598,6 @@ func TestBlanksAroundAModelAreNotItsName(t *testing.T) {
 	}
 }
 
-// Scores below 1 are wrong without --correct-from, and told: of tables, and not where somebody said which are right or the verifier did.
 // Blanks around a question, which one client sends and another does not, make no other question of it.
 func TestBlanksAroundAQuestionAreNotItsText(t *testing.T) {
 	f, err := Find("jsonl")
@@ -604,6 +623,7 @@ func TestBlanksAroundAQuestionAreNotItsText(t *testing.T) {
 	}
 }
 
+// Scores below 1 are wrong without --correct-from, and told, but not where somebody said which are right or the verifier did.
 func TestPartialScoresAreTold(t *testing.T) {
 	for name, c := range map[string]struct {
 		o    Options
@@ -623,6 +643,30 @@ func TestPartialScoresAreTold(t *testing.T) {
 			t.Errorf("%s: %d, %v, want %d", name, l.Partial, err, c.want)
 		}
 	}
+	for metrics, want := range map[string]int{`["f1"], "f1": 0.4`: 1, `["f1", "exact_match"], "f1": 0.4, "exact_match": 0`: 0, `["bleu", "f1"], "bleu": 35.2, "f1": 0.4`: 1, `["exact_match"], "exact_match": 1`: 0} {
+		f, err := Find("lm-eval")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.NewReplacer(`"target": "2"`, `"target": ""`, `["exact_match"], "exact_match": 0.0`, metrics).Replace(oneLine(lmFirst))
+		if l, err := f.Read(t.Context(), []File{file("f", text)}, Options{Model: "m", CharsPerToken: 4}); err != nil || l.Partial != want {
+			t.Errorf("metrics %s: %+v, %v, want %d", metrics, l, err, want)
+		}
+	}
+	for value, want := range map[string]int{`"P"`: 1, "0.5": 1, `"I"`: 0, "0": 0, "1": 0} {
+		f, err := Find("inspect")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.TrimSuffix(header, "}") + `, "samples": [` + strings.NewReplacer(`[" 2", "two"]`, `""`, `"I"`, value).Replace(sample) + "]}"
+		if l, err := f.Read(t.Context(), []File{file("f", text)}, Options{}); err != nil || l.Partial != want {
+			t.Errorf("a score of %s: %+v, %v, want %d", value, l, err, want)
+		}
+		l, err := f.Read(t.Context(), []File{file("f", text)}, Options{CorrectFrom: 0.5})
+		if right := want > 0 || value == "1"; err != nil || l.Partial != 0 || l.Answers[0][0][0].Correct != right {
+			t.Errorf("a score of %s, right from 0.5 on: %+v, %v, want %v", value, l, err, right)
+		}
+	}
 }
 
 // Answers that nobody could grade count as wrong, which is told with the first one.
@@ -639,6 +683,41 @@ func TestUnknownVerdictsAreTold(t *testing.T) {
 	want := Finding{"no verdict", "1 of 2 answers have neither a verdict of the verifier nor one of the log, and count as wrong, such as that at f:1, whose gold is \"1\"; name a column of labels with --key correct=COLUMN, or write golds in a form that is read, such as letters or texts of options"}
 	if all := l.Audit(nil); !slices.Contains(all, want) {
 		t.Error(all)
+	}
+}
+
+// A question whose answers are in two splits is in both, whatever its id; answers that say no split are in none.
+func TestAQuestionOfTwoSplitsIsTold(t *testing.T) {
+	f, err := Find("csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const names = "query_id,split,problem,model,correct,prompt_tokens,output_tokens\n"
+	for text, want := range map[string]bool{
+		names + ",train,a,x,1,1,5\n,test,a,y,1,1,6\n": true, names + "q,train,a,x,1,1,5\nq,,a,y,1,1,6\nq,test,a,z,1,1,6\n": true, names + "q,,a,x,1,1,5\nq,test,a,y,1,1,6\nq,train,a,z,1,1,6\n": true,
+		names + "q,train,a,x,1,1,5\nq,train,a,y,1,1,6\n": false, names + "q,,a,x,1,1,5\nq,train,a,y,1,1,6\n": false,
+	} {
+		l, err := f.Read(t.Context(), []File{file("f", text)}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(l.Audit(nil), func(f Finding) bool {
+			return f.Check == "train/test overlap" && strings.HasPrefix(f.Text, "1 question with answers in two splits, such as all-")
+		}); got != want {
+			t.Errorf("%s: %v, want %v", text, l.Audit(nil), want)
+		}
+	}
+}
+
+// How an evaluation ended is a word, which holds no orders to a terminal.
+func TestAnEndThatDoesNotPrint(t *testing.T) {
+	f, err := Find("inspect")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := f.Read(t.Context(), []File{file("f", strings.TrimSuffix(header, "}")+`, "status": "\u001b[31mred", "samples": [`+sample+"]}")}, Options{})
+	if err != nil || !slices.Equal(l.Left, []string{"what 1 evaluation did not come to: f (31mred)"}) {
+		t.Error(l, err)
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 // inspectHeader is what a log says of all its samples.
@@ -113,7 +115,7 @@ func inspectRows(files []File, o Options, add func(Row) error) ([]string, error)
 			return nil, placed(f.Name, err)
 		}
 		if s := cmp.Or(header.Status, "success"); s != "success" {
-			unfinished = append(unfinished, fmt.Sprintf("%s (%s)", f.Name, s))
+			unfinished = append(unfinished, fmt.Sprintf("%s (%s)", f.Name, cmp.Or(spec.Plain(s), "?")))
 		}
 	}
 	var left []string
@@ -135,7 +137,7 @@ func inspectRows(files []File, o Options, add func(Row) error) ([]string, error)
 func inspectJSON(data []byte, use func(inspectHeader, string, inspectSample) error) (inspectHeader, error) {
 	var log struct {
 		inspectHeader
-		Samples []inspectSample `json:"samples"`
+		Samples []json.RawMessage `json:"samples"`
 	}
 	if err := unmarshal(data, &log); err != nil {
 		return log.inspectHeader, fmt.Errorf("no log of inspect_ai: %w", err)
@@ -143,8 +145,13 @@ func inspectJSON(data []byte, use func(inspectHeader, string, inspectSample) err
 	if log.Eval.Model == "" {
 		return log.inspectHeader, fmt.Errorf("no log of inspect_ai: eval.model is missing")
 	}
-	for i, s := range log.Samples {
-		if err := use(log.inspectHeader, fmt.Sprintf("sample %d", i+1), s); err != nil {
+	for i, raw := range log.Samples {
+		name := fmt.Sprintf("sample %d", i+1)
+		var s inspectSample
+		if err := unmarshal(raw, &s); err != nil {
+			return log.inspectHeader, fmt.Errorf("%s: %w", name, err)
+		}
+		if err := use(log.inspectHeader, name, s); err != nil {
 			return log.inspectHeader, err
 		}
 	}
@@ -251,7 +258,7 @@ func (s inspectSample) row(h inspectHeader, o Options) (Row, error) {
 	}
 	if len(s.Scores) == 1 { // of several nobody knows which one counts
 		for _, score := range s.Scores {
-			r.Correct = judged(score.Value, o.CorrectFrom)
+			r.Correct, r.Partial = judged(score.Value, o.CorrectFrom)
 		}
 	}
 	return r, nil
@@ -273,20 +280,27 @@ func (s inspectSample) input() (string, error) {
 	return text, nil
 }
 
-// judged reads a score: C and I, a truth value, a number, or an object of them under "value". nil: it is none that says right or wrong.
-func judged(raw json.RawMessage, from float64) *bool {
+// judged reads a score: C, I, P for one half or N for no answer, a truth value, or a number, which goes from 0 to 1, and further where from
+// does. nil: it is none that says right or wrong. partial: it is wrong, since nobody said from which part on an answer is right.
+func judged(raw json.RawMessage, from float64) (correct *bool, partial bool) {
 	var right bool
 	var number float64
 	switch text, ok := textOf(raw); {
 	case string(raw) == "null":
-		return nil
+		return nil, false
 	case json.Unmarshal(raw, &right) == nil:
 	case json.Unmarshal(raw, &number) == nil:
+		if number < 0 || number > 1 && from <= 1 {
+			return nil, false
+		}
 		right = number >= from
-	case ok && (text == "C" || text == "I" || text == "P" || text == "N"):
+		partial = from == 1 && number > 0 && !right
+	case ok && text == "P":
+		return judged(json.RawMessage("0.5"), from)
+	case ok && (text == "C" || text == "I" || text == "N"):
 		right = text == "C"
 	default:
-		return nil
+		return nil, false
 	}
-	return &right
+	return &right, partial
 }

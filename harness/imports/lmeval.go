@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/tidwall/gjson"
 )
 
 // lmFile is how the harness names its files: samples_TASK_TIME.jsonl, and results_TIME.json or what --output_path says for results.
@@ -58,6 +56,7 @@ type lmAnswers struct {
 	texts        []string
 	filters      map[string]bool
 	right, wrong bool // some metric under some filter says so
+	nothing      bool // some metric says that nothing is right
 }
 
 func lmEvalRows(files []File, o Options, add func(Row) error) ([]string, error) {
@@ -101,7 +100,7 @@ func lmEvalRows(files []File, o Options, add func(Row) error) ([]string, error) 
 		likelihoods += without
 		for _, a := range all {
 			if a.right != a.wrong && len(a.texts) == 1 { // of several answers nobody knows which one was judged
-				a.row.Correct = &a.right
+				a.row.Correct, a.row.Partial = &a.right, a.wrong && !a.nothing
 			}
 			at := a.row.At
 			for i, text := range a.texts {
@@ -153,8 +152,8 @@ func lmRead(f File, run lmRun, task string, o Options) (all []*lmAnswers, withou
 		}
 		a.filters[s.Filter] = true
 		for _, metric := range s.Metrics {
-			if v := judged(values[metric], o.CorrectFrom); v != nil {
-				a.right, a.wrong = a.right || *v, a.wrong || !*v
+			if v, partial := judged(values[metric], o.CorrectFrom); v != nil {
+				a.right, a.wrong, a.nothing = a.right || *v, a.wrong || !*v, a.nothing || !*v && !partial
 			}
 		}
 		return nil
@@ -201,7 +200,7 @@ func (s lmSample) row(line []byte, o Options) (Row, error) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(o.Keys)) {
 		path := o.Keys[key]
-		v := gjson.GetBytes(line, path)
+		v := valueAt(line, path)
 		if v.String() == "" {
 			return r, fmt.Errorf("%s is to be read from %q, and there is none or it is empty", key, path)
 		}

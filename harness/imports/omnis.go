@@ -11,6 +11,21 @@ import (
 	"strings"
 )
 
+// omnisItem is what a policy got for a question.
+type omnisItem struct {
+	Policy    string          `json:"policy"`
+	Dataset   string          `json:"dataset"`
+	ID        string          `json:"item_id"`
+	Grader    string          `json:"grader"`
+	Reference json.RawMessage `json:"reference"`
+	Response  *string         `json:"response_text"`
+	Model     string          `json:"chosen_model"`
+	Passed    *bool           `json:"passed"`
+	USD       *float64        `json:"cost_usd"`
+	In        *int64          `json:"input_tokens"`
+	Out       *int64          `json:"output_tokens"`
+}
+
 func omnisRows(files []File, _ Options, add func(Row) error) (left []string, err error) {
 	for _, f := range files {
 		data, err := f.Data()
@@ -18,32 +33,25 @@ func omnisRows(files []File, _ Options, add func(Row) error) (left []string, err
 			return nil, err
 		}
 		var run struct {
-			Items []struct {
-				Policy    string          `json:"policy"`
-				Dataset   string          `json:"dataset"`
-				ID        string          `json:"item_id"`
-				Grader    string          `json:"grader"`
-				Reference json.RawMessage `json:"reference"`
-				Response  *string         `json:"response_text"`
-				Model     string          `json:"chosen_model"`
-				Passed    *bool           `json:"passed"`
-				USD       *float64        `json:"cost_usd"`
-				In        *int64          `json:"input_tokens"`
-				Out       *int64          `json:"output_tokens"`
-			} `json:"items"`
+			Items []json.RawMessage `json:"items"`
 		}
 		if err := unmarshal(data, &run); err != nil {
 			return nil, fmt.Errorf("%s: no results of OmnisBench: %w", f.Name, err)
 		}
+		items := make([]omnisItem, len(run.Items))
 		asked := map[string]map[string]bool{} // policy -> models
-		for _, x := range run.Items {
+		for i, raw := range run.Items {
+			x := &items[i]
+			if err := unmarshal(raw, x); err != nil {
+				return nil, fmt.Errorf("%s: item %d: %w", f.Name, i+1, err)
+			}
 			if asked[x.Policy] == nil {
 				asked[x.Policy] = map[string]bool{}
 			}
 			asked[x.Policy][x.Model] = true
 		}
 		chose := map[string]int{}
-		for i, x := range run.Items {
+		for i, x := range items {
 			if len(asked[x.Policy]) > 1 {
 				chose[x.Policy]++
 				continue

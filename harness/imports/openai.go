@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
+	"regexp"
 	"strings"
 
 	"github.com/entrorouter/entrorouter/harness/seed"
@@ -52,6 +52,20 @@ type exchange struct {
 type asking struct {
 	at      string
 	request chatRequest
+}
+
+// snapshot is what a service adds to the name of a model: the day of its making.
+var snapshot = regexp.MustCompile(`[-@](\d{4,8}|\d{4}-\d\d-\d\d)$`)
+
+// to is which of several requests a response may be to: those to a model whose name its own begins with, the longest of these.
+func (t chatResponse) to(all []asking) (of []asking) {
+	longest := 0
+	for _, a := range all {
+		if n := len(a.request.Model); n > longest && strings.HasPrefix(t.Model, a.request.Model) {
+			of, longest = []asking{a}, n
+		}
+	}
+	return of
 }
 
 func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) {
@@ -167,18 +181,25 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 	if answered == 0 && len(requests) > 0 {
 		return nil, fmt.Errorf("%s: there are requests and no response to them; name the files that have these, too", those(files))
 	}
+	answers := map[string]told{} // by where the request is: the first response to it
 	for _, t := range responses {
 		of := requests[t.id]
 		if len(of) > 1 { // a service says which snapshot of a model it was
-			of = slices.DeleteFunc(slices.Clone(of), func(a asking) bool { return !strings.HasPrefix(t.response.Model, a.request.Model) })
+			if of = t.response.to(of); len(of) == 0 {
+				return nil, fmt.Errorf("%s: %s %q are there, and none of them to a model whose name begins that of this response, %q; name only the file of one", t.at, counted(len(requests[t.id]), "request"), t.id, t.response.Model)
+			}
 		}
-		switch {
-		case len(of) == 0:
+		if len(of) == 0 {
 			return nil, fmt.Errorf("%s: no request %q to this response is there; name the file that has it, too", t.at, t.id)
-		case len(of) > 1:
-			return nil, fmt.Errorf("%s: %s %q may be that of this response; name only the file of one", t.at, counted(len(of), "request"), t.id)
 		}
-		if err := answer(t, of[0].request); err != nil {
+		asked := of[0]
+		switch first, known := answers[asked.at]; {
+		case !known:
+			answers[asked.at] = t
+		case snapshot.ReplaceAllString(first.response.Model, "") != snapshot.ReplaceAllString(t.response.Model, ""):
+			return nil, fmt.Errorf("%s: this response to the request %q is of %q, and that at %s of %q: the request of one of them is not there; name the file that has it, too", t.at, t.id, t.response.Model, first.at, first.response.Model)
+		}
+		if err := answer(t, asked.request); err != nil {
 			return nil, err
 		}
 	}

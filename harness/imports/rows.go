@@ -31,7 +31,6 @@ func csvRows(f File, data []byte, o Options, add func(Row) error) error {
 	if err := checkLines(f.Name, data); err != nil {
 		return err
 	}
-	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	if bytes.HasPrefix(data, []byte("{")) || bytes.HasPrefix(data, []byte("[")) {
 		return fmt.Errorf("%s: it holds JSON; import it as jsonl", f.Name)
 	}
@@ -199,14 +198,14 @@ func jsonLines(f File, data []byte, o Options, found map[string]bool, add func(R
 			return errors.New("not a JSON object")
 		}
 		for key, path := range o.Keys {
-			found[key] = found[key] || gjson.GetBytes(line, path).Exists()
+			found[key] = found[key] || valueAt(line, path).Exists()
 		}
 		for _, key := range []string{"problem", "response", "model"} {
 			if err := textual(line, key, cmp.Or(o.Keys[key], key)); err != nil {
 				return err
 			}
 		}
-		switch now := gjson.GetBytes(line, cmp.Or(o.Keys["model"], "model")).Exists(); {
+		switch now := valueAt(line, cmp.Or(o.Keys["model"], "model")).Exists(); {
 		case first == "":
 			first, named = at, now
 		case now == named || o.Model != "":
@@ -216,7 +215,7 @@ func jsonLines(f File, data []byte, o Options, found map[string]bool, add func(R
 			return fmt.Errorf("which model answered is not said here and is at %s; say it on every line, or on none with --model", first)
 		}
 		return tableRow(f.Name, at, o, add, func(key string) (string, bool) {
-			v := gjson.GetBytes(line, key)
+			v := valueAt(line, key)
 			if v.IsArray() || v.IsObject() {
 				return v.Raw, true
 			}
@@ -225,10 +224,18 @@ func jsonLines(f File, data []byte, o Options, found map[string]bool, add func(R
 	})
 }
 
+// valueAt is what a line has under a path, or under a name that reads like one.
+func valueAt(line []byte, path string) gjson.Result {
+	if v := gjson.GetBytes(line, gjson.Escape(path)); v.Exists() {
+		return v
+	}
+	return gjson.GetBytes(line, path)
+}
+
 // textual says that what a line has under a path is none of the texts that the key is for.
 func textual(line []byte, key, path string) error {
 	what, within := "object", ".KEY"
-	switch v := gjson.GetBytes(line, path); {
+	switch v := valueAt(line, path); {
 	case key == "problem" && messagesOf(v.Raw) != nil:
 		return nil
 	case v.IsArray():
@@ -274,7 +281,7 @@ func tableRow(file, at string, o Options, add func(Row) error, get func(key stri
 		if v, ok := value(key); ok {
 			n, err := strconv.ParseFloat(v, 64)
 			if err != nil || n < 0 || n != math.Trunc(n) || n > 1e15 {
-				return fmt.Errorf("%s: %s is %q; want a whole number of tokens, in digits alone", at, key, v)
+				return fmt.Errorf("%s: %s is %.60q; want a whole number of tokens, in digits alone", at, key, v)
 			}
 			*into = int64(n)
 		}
@@ -282,7 +289,7 @@ func tableRow(file, at string, o Options, add func(Row) error, get func(key stri
 	if v, ok := value("usd"); ok {
 		n, err := strconv.ParseFloat(v, 64)
 		if err != nil || n < 0 || math.IsInf(n, 0) || math.IsNaN(n) {
-			return fmt.Errorf("%s: usd is %q; want a number of dollars, such as 0.0015", at, v)
+			return fmt.Errorf("%s: usd is %.60q; want a number of dollars, such as 0.0015", at, v)
 		}
 		r.USD = n
 	}
@@ -302,7 +309,7 @@ func tableRow(file, at string, o Options, add func(Row) error, get func(key stri
 			right, err = strconv.ParseBool(strings.ToLower(v))
 		}
 		if err != nil {
-			return fmt.Errorf("%s: correct is %q; want true or false, or a score %s", at, v, want)
+			return fmt.Errorf("%s: correct is %.60q; want true or false, or a score %s", at, v, want)
 		}
 		r.Correct = &right
 	}

@@ -18,8 +18,8 @@ import (
 // gymFile is the path of a file: level, model with the time of its run, category, dataset.
 var gymFile = regexp.MustCompile(`(?:^|/)reasoninggym-paper-experiments/zero-shot/(easy|hard)/([^/]+?)(?:_\d{8}_\d{6})?/([^/]+)/([^/]+)\.json$`)
 
-// GymSet is what a file has: what a model answered to the questions of a data set.
-type GymSet struct {
+// gymSet is what a file has: what a model answered to the questions of a data set.
+type gymSet struct {
 	Name    string      `json:"name"`
 	Results []GymResult `json:"results"`
 }
@@ -29,8 +29,8 @@ type GymResult struct {
 	Question    string  `json:"question"`
 	Expected    gymText `json:"expected_answer"`
 	Completions []struct {
-		Score    json.Number `json:"score"` // empty: none
-		Response *string     `json:"full_model_response"`
+		Score    json.RawMessage `json:"score"` // a number, or nothing
+		Response *string         `json:"full_model_response"`
 	} `json:"completions"`
 }
 
@@ -60,7 +60,7 @@ func ReasoningGym(files iter.Seq2[File, error]) (map[string][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		var of GymSet
+		var of gymSet
 		if err := json.Unmarshal(f.raw, &of); err != nil {
 			return nil, fmt.Errorf("%s: %s", f.path, strings.TrimPrefix(err.Error(), "json: "))
 		}
