@@ -574,29 +574,49 @@ func (a *audit) oracle() {
 func (a *audit) copies() {
 	for m := range a.Models {
 		for o := range m {
-			long, same, tokens, both := 0, 0, 0, 0
-			values := map[int64]bool{}
+			long, same, both, tokens, unlike, unlikeTokens := 0, 0, 0, 0, 0, 0
+			values, texts := map[int64]bool{}, map[uint64]bool{} // tokens; texts of both
+			var verdicts, agree [2]int                           // where both are wrong, and where both are right
 			for _, of := range a.Answers {
 				if len(of[m]) == 0 || len(of[o]) == 0 {
 					continue
 				}
 				x, y := of[m][0], of[o][0]
 				both++
-				values[x.Out] = true
 				tokens += bit(x.Out == y.Out)
-				if min(x.Chars, y.Chars) >= longText {
-					long++
-					same += bit(x.Text == y.Text)
+				if x.Chars < 0 || x.Chars != y.Chars { // texts that are as long may well have as many tokens
+					unlike++
+					values[x.Out] = true
+					unlikeTokens += bit(x.Out == y.Out)
+				}
+				if min(x.Chars, y.Chars) < longText {
+					continue
+				}
+				long++
+				if x.Text == y.Text {
+					same++
+					texts[x.Text] = true
+				}
+				if x.Correct == y.Correct {
+					verdicts[bit(x.Correct)]++
+					agree[bit(x.Correct)] += bit(x.Text == y.Text)
 				}
 			}
 			switch x, y := a.Models[o], a.Models[m]; {
-			case same >= fewest/2 && 10*same >= long:
+			case len(texts) >= fewest/2 && 10*same >= long && !given(agree, verdicts):
 				a.find("copied answers", "%d of %d long answers of %s and %s are the same letter by letter", same, long, x, y)
-			case both >= fewest && 10*tokens >= 9*both && len(values) >= both/4 && len(values) >= 5:
+			case both >= fewest && unlike >= fewest/2 && 10*unlikeTokens >= 9*unlike && len(values) >= min(both/4, 30) && len(values) >= 5:
 				a.find("copied tokens", "%s and %s have the same number of output tokens on %d of %d questions", x, y, tokens, both)
 			}
 		}
 	}
+}
+
+// given says whether the form of answers explains that two models agree on them, as on objects of JSON or queries of a database: most of
+// those that both have right, and less than half as many, for how many there are, of those that both have wrong.
+func given(agree, of [2]int) bool {
+	const wrong, right = 0, 1
+	return of[wrong] >= 3 && 2*agree[right] >= of[right] && 2*agree[wrong]*of[right] < agree[right]*of[wrong]
 }
 
 func bit(b bool) int {

@@ -155,6 +155,47 @@ func TestAnswersThatAgreeAreNotThereTwice(t *testing.T) {
 	})
 }
 
+// Answers of two models agree letter by letter where their form is given and both are right, or where both refuse, and in their
+// tokens where they are as long.
+func TestAnswersOfAGivenFormAreNoCopies(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for name, answer := range map[string]func(q int, right bool) string{
+		"objects": func(q int, right bool) string {
+			return fmt.Sprintf(`{"boxes": %d, "pens": %d, "unit": "pens", "currency": null, "language": "en", "confidence": "high"}`, q, q*7+bit(!right)*(1+r.IntN(50)))
+		},
+		"labels": func(q int, right bool) string {
+			return fmt.Sprintf("Category %d: contracts that concern the delivery of goods between merchants of two countries", (q+bit(!right))%6)
+		},
+		"refusals": func(q int, right bool) string {
+			if q%5 == 0 {
+				return "I'm sorry, but I can't assist with that request. If you have any other questions, feel free to ask me anytime."
+			}
+			return fmt.Sprintf("So we get %d, since each of these %d boxes holds as many pens as the first one of them does, %v", r.Int(), q, right)
+		},
+		"numbers": func(q int, right bool) string { return strings.Repeat("7", 1+q%25) + fmt.Sprint(bit(right)) },
+	} {
+		rows := clean(r, 80, 3, 1)
+		for i := range rows {
+			text := answer(i/3, *rows[i].Correct)
+			rows[i].Response, rows[i].Golds, rows[i].Out = &text, nil, int64(len(text))
+		}
+		for _, f := range audited(t, rows, pricesOf(rows)) {
+			t.Errorf("%s: %v", name, f)
+		}
+	}
+}
+
+// That a column of tokens is another model's shows also where questions are so many that their answers are often as long as others.
+func TestTokensOfAnotherModelAmongManyQuestions(t *testing.T) {
+	rows := clean(rand.New(rand.NewPCG(1, 2)), 1500, 2, 1)
+	for _, m := range byQuestion(rows) {
+		m["model1"].Out = m["model0"].Out
+	}
+	if found := audited(t, rows, pricesOf(rows)); len(found) != 1 || found[0].Check != "copied tokens" {
+		t.Error(found)
+	}
+}
+
 func TestPlantedFraudsAreFound(t *testing.T) {
 	of := func(model string, change func(i int, r *Row)) func([]Row) []Row {
 		return func(rows []Row) []Row {
