@@ -49,7 +49,7 @@ func TestWhatIsOddInBatchesIsSaid(t *testing.T) {
 	if err := os.WriteFile(file, []byte(strings.Replace(results.String(), "500", `"500"`, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Import(t.Context(), blocks, []string{file}); err == nil || !strings.HasSuffix(err.Error(), "results.jsonl:1: not a line of batch results (status_code is of type string)") {
+	if _, err := e.Import(t.Context(), blocks, []string{file}); err == nil || !strings.HasSuffix(err.Error(), "results.jsonl:1: not a line of batch results (status_code is of type string; want a number)") {
 		t.Error(err)
 	}
 }

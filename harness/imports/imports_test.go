@@ -388,8 +388,8 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 
 func TestWhatAreNoProblems(t *testing.T) {
 	for text, want := range map[string]string{
-		"[]\n": "f:1: no problem: it is of type array",
-		golds + `{"id": "c", "problem": 7, "answer": "1"}`: "f:3: no problem: problem is of type number",
+		"[]\n": "f:1: no problem: it is of type array; want an object",
+		golds + `{"id": "c", "problem": 7, "answer": "1"}`: "f:3: no problem: problem is of type number; want a text",
 		`{"id": "c", "problem": "1 + 1`:                    "f:1: no problem: it ends within its JSON",
 	} {
 		if _, err := ReadProblems(file("f", text)); err == nil || err.Error() != want {

@@ -32,5 +32,15 @@ func Worded(err error) error {
 	case ok:
 		return fmt.Errorf("%s is %s; want a whole number of at most 18 digits", name, number)
 	}
-	return fmt.Errorf("%s is of type %s", name, wrong.Value)
+	said := fmt.Sprintf("%s is of type %s", name, wrong.Value)
+	if what, ok := wanted[wrong.Type.Kind()]; ok {
+		said += "; want " + what
+	}
+	return errors.New(said)
+}
+
+// wanted is what JSON calls types of this program.
+var wanted = map[reflect.Kind]string{
+	reflect.String: "a text", reflect.Bool: "true or false", reflect.Slice: "a list", reflect.Struct: "an object", reflect.Map: "an object",
+	reflect.Int: "a number", reflect.Int64: "a number", reflect.Float64: "a number",
 }

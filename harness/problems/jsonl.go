@@ -115,14 +115,11 @@ func (l *label) UnmarshalJSON(raw []byte) error {
 // parse reads a line.
 func parse(line []byte, benchmark string, b spec.Benchmark) (routing.Problem, error) {
 	var r row
-	var wrong *json.UnmarshalTypeError
 	switch err := json.Unmarshal(line, &r); {
 	case !utf8.Valid(line):
 		return routing.Problem{}, errors.New("not UTF-8; convert the file")
 	case err != nil && bytes.ContainsRune(line, '\r'):
 		return routing.Problem{}, errors.New("lines end in carriage returns alone; end them in line feeds")
-	case errors.As(err, &wrong) && wrong.Value == "number":
-		return routing.Problem{}, fmt.Errorf("not a problem in JSON: %w; texts stand in quotes", lines.Worded(err))
 	case err != nil:
 		return routing.Problem{}, fmt.Errorf("not a problem in JSON: %w", lines.Worded(err))
 	}

@@ -85,7 +85,7 @@ func TestFaultyFilesAreRefusedWithTheLine(t *testing.T) {
 	for _, c := range []struct{ name, file, content, want string }{
 		{"no JSON", "b.jsonl", good + "id,problem\n", "b.jsonl:2: not a problem in JSON: "},
 		{"cut JSON", "b.jsonl", good + `{"id": "2", "prob`, "b.jsonl:2: not a problem in JSON: "},
-		{"answer of a wrong type", "b.jsonl", `{"id": "1", "problem": "p", "answer": 2}`, "b.jsonl:1: not a problem in JSON: answer is of type number; texts stand in quotes"},
+		{"answer of a wrong type", "b.jsonl", `{"id": "1", "problem": "p", "answer": 2}`, "b.jsonl:1: not a problem in JSON: answer is of type number; want a text"},
 		{"a list", "b.jsonl", `[{"id": "1", "problem": "p", "answer": "2"}]`, "b.jsonl:1: not a problem in JSON: it is of type array"},
 		{"Latin-1", "b.jsonl", good + "{\"id\": \"2\", \"problem\": \"caf\xe9\", \"answer\": \"2\"}", "b.jsonl:2: not UTF-8; convert the file"},
 		{"UTF-16", "b.jsonl", "\xff\xfe{\x00\"\x00", "b.jsonl:1: not UTF-8; convert the file"},

@@ -593,7 +593,7 @@ func (b *bit) UnmarshalJSON(data []byte) error {
 	case "1", "true":
 		*b = true
 	default:
-		return fmt.Errorf("%s is neither 0 nor 1", data)
+		return fmt.Errorf("%.60s is neither 0 nor 1", data)
 	}
 	return nil
 }

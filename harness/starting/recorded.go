@@ -206,8 +206,8 @@ func measured(ctx context.Context, folder, name string, o Origin, now time.Time)
 			r.Benchmarks = append(r.Benchmarks, q.Benchmark)
 		}
 	}
-	models := map[string]int{}
-	for _, c := range some {
+	models := map[string]int{} // -> candidates, those that are left out included
+	for _, c := range all {
 		models[c.Model]++
 	}
 	for _, c := range some {

@@ -106,6 +106,34 @@ func TestRecordedOutcomesAreDescribed(t *testing.T) {
 	}
 }
 
+// A model one of whose settings is left out goes by the other, since its name alone says neither.
+func TestASettingThatIsLeftOut(t *testing.T) {
+	folder, queries, outcomes := t.TempDir(), "", `{"query_id": "1", "model": "m", "correct": 1, "output_tokens": 9, "settings": {"heat": 1}}`+"\n"
+	for n := range 9 {
+		queries += fmt.Sprintf(`{"query_id": "%d", "problem": "1 + %[1]d", "prompt_tokens": 5}`+"\n", n)
+		outcomes += fmt.Sprintf(`{"query_id": "%d", "model": "m", "correct": 1, "output_tokens": 9, "settings": {"heat": 0}}
+{"query_id": "%[1]d", "model": "other", "correct": 0, "output_tokens": 9}
+`, n)
+	}
+	write(t, filepath.Join(folder, Queries), queries)
+	write(t, filepath.Join(folder, Outcomes), outcomes)
+	b, err := Recorded(t.Context(), folder, "mine", Origin{Source: "a test", Licence: "none", Prices: map[string]Price{"m": {}, "other": {}}}, day)
+	if err == nil {
+		err = Write(folder, b.Files)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := load(t, folder, "mine").Pools[0]
+	var pool []recording.Candidate
+	for _, e := range p.Experts {
+		pool = append(pool, recording.CandidateOf(e.Model, e.Settings))
+	}
+	if _, err := recording.Load(t.Context(), folder, *p.Recorded, pool); err != nil || !slices.Contains(pool, recording.Candidate{Model: "m", Settings: "heat=0"}) {
+		t.Error(pool, err)
+	}
+}
+
 // A folder that cannot be read is its owner's to mend, who is told where, and of no type of this program.
 func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 	const (
@@ -122,12 +150,12 @@ func TestWhatIsNoRecordingIsRefused(t *testing.T) {
 		"a model of orders":       {question, strings.Replace(answer, "x", `\u001b[31mx`, 1), `outcomes.jsonl:1: model "\x1b[31mx" holds a character that does not print; take it out`},
 		"half a token":            {question, answer + "\n" + strings.Replace(answer, "5", "5.5", 1), "outcomes.jsonl:2: output_tokens is 5.5; want a whole number of at most 18 digits"},
 		"half a token of several": {question, strings.Replace(answer, "5", "[5, 1e99]", 1), "outcomes.jsonl:1: output_tokens is 1e99; want a whole number of at most 18 digits"},
-		"a token in words":        {strings.Replace(question, "5", `"five"`, 1), answer, "queries.jsonl:1: prompt_tokens is of type string"},
-		"tokens in a list":        {strings.Replace(question, "5", "[5]", 1), answer, "queries.jsonl:1: prompt_tokens is of type array"},
-		"an id that is a number":  {strings.Replace(question, `"1"`, "1", 1), answer, "queries.jsonl:1: query_id is of type number"},
-		"a list of lists":         {question, strings.Replace(answer, "5", "[[5]]", 1), "outcomes.jsonl:1: output_tokens is of type array"},
+		"a token in words":        {strings.Replace(question, "5", `"five"`, 1), answer, "queries.jsonl:1: prompt_tokens is of type string; want a number"},
+		"tokens in a list":        {strings.Replace(question, "5", "[5]", 1), answer, "queries.jsonl:1: prompt_tokens is of type array; want a number"},
+		"an id that is a number":  {strings.Replace(question, `"1"`, "1", 1), answer, "queries.jsonl:1: query_id is of type number; want a text"},
+		"a list of lists":         {question, strings.Replace(answer, "5", "[[5]]", 1), "outcomes.jsonl:1: output_tokens is of type array; want a number"},
 		"a rate beyond all":       {question, strings.Replace(answer, `"correct": 1`, `"pass_rate": 1e999, "runs": 2`, 1), "outcomes.jsonl:1: pass_rate is 1e999, which is too large"},
-		"why it ended":            {question, strings.Replace(answer, "5}", `5, "finish": 7}`, 1), "outcomes.jsonl:1: finish is of type number"},
+		"why it ended":            {question, strings.Replace(answer, "5}", `5, "finish": 7}`, 1), "outcomes.jsonl:1: finish is of type number; want a text"},
 	} {
 		folder := t.TempDir()
 		write(t, filepath.Join(folder, Queries), c.queries)
