@@ -377,6 +377,8 @@ func (l lineFormat) settings(model string, fields, raw map[string]json.RawMessag
 	add := func(name string, value json.RawMessage) error {
 		text, ok := scalar(value)
 		switch truth := string(value); {
+		case ok && !spec.Printable(name+text):
+			return fmt.Errorf("settings: %.60q is %.60q, which holds a character that does not print; take it out", name, text)
 		case ok:
 			all[name] = text
 		case truth == "true" || truth == "false":

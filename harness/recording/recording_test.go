@@ -173,6 +173,7 @@ func TestRecordingSaysWhereItIsWrong(t *testing.T) {
 		"a misspelt key":           {outcomes: `"output_tokens":31=>"tokens":31`, want: `o.jsonl:6: unknown key "tokens"; known: query_id, model`},
 		"a missing key":            {outcomes: `,"output_tokens":31=>`, want: "o.jsonl:6: output_tokens is missing"},
 		"a label that is none":     {outcomes: `"correct":0,"output_tokens":31=>"correct":0.5,"output_tokens":31`, want: "o.jsonl:6: correct: 0.5 is neither 0 nor 1"},
+		"a setting of orders":      {outcomes: `"correct":0,"output_tokens":31=>"correct":0,"settings":{"heat":"\u001b[31mred"},"output_tokens":31`, want: `o.jsonl:6: settings: "heat" is "\x1b[31mred", which holds a character that does not print; take it out`},
 		"negative tokens":          {outcomes: `"output_tokens":31=>"output_tokens":-1`, want: "o.jsonl:6: output_tokens is -1"},
 		"a right missing answer":   {outcomes: `"output_tokens":21,"no_answer":0=>"output_tokens":21,"no_answer":1`, want: "o.jsonl:5: correct and no_answer are both 1"},
 		"text that is not JSON":    {queries: `{"query_id":"q2"=>{"query_id"q2"`, want: "q.jsonl:2: it is no JSON from byte 11 on"},
