@@ -34,7 +34,7 @@ func TestReasoningGymByHand(t *testing.T) {
 	got, err := ReasoningGym(given(map[string]string{
 		"archive/README.md": "not read",
 		gym + "hard/a_big_20250416_010203/games/maze.json":       `{"results": [{"question": "é\u007f 𝒙?", "expected_answer": "4", "completions": [{"score": 0.5, "full_model_response": null}]}]}`,
-		gym + "easy/b_small_20250416_010203/algebra/sums.json":   `{"results": [{"question": "1+1?", "expected_answer": "2", "completions": [{"score": 1.0, "full_model_response": "zwölf"}, {"score": 0, "full_model_response": ""}]}]}`,
+		gym + "easy/b_small_20250416_010203/algebra/sums.json":   `{"results": [{"question": "1+1?", "expected_answer": "2", "completions": [{"score": 1.0, "full_model_response": "zwölf"}, {"score": 0, "full_model_response": ""}, {"full_model_response": "x"}]}]}`,
 		gym + "easy/a_big_20250417_010203/algebra/sums.json":     `{"name": "sums", "results": [{"question": "2+\"2\"?", "expected_answer": "4", "completions": [{"score": 0.01, "full_model_response": "a"}]}, {"question": "1+1?", "expected_answer": "2", "completions": [{"score": 1.0, "full_model_response": "bb"}]}, {"question": "2+\"2\"?", "expected_answer": "4", "completions": [{"score": 1.0, "full_model_response": "c"}]}]}`,
 		gym + "easy/a_big_20250417_010203/algebra/summary.jsonl": "not read",
 	}))
@@ -51,7 +51,7 @@ func TestReasoningGymByHand(t *testing.T) {
 	}
 	want = `{"query_id": "fc30d05fa6ce", "model": "a_big", "scores": [0.01], "chars": [1], "dups": 2}
 {"query_id": "0194e27aa140", "model": "a_big", "scores": [1.0], "chars": [2], "dups": 1}
-{"query_id": "0194e27aa140", "model": "b_small", "scores": [1.0, 0], "chars": [5, 0], "dups": 1}
+{"query_id": "0194e27aa140", "model": "b_small", "scores": [1.0, 0, null], "chars": [5, 0, 1], "dups": 1}
 {"query_id": "523033708dcc", "model": "a_big", "scores": [0.5], "chars": [0], "dups": 1}
 `
 	if text := string(got["reasoning_gym_outcomes"]); text != want {

@@ -99,7 +99,7 @@ func ReasoningGym(files iter.Seq2[File, error]) (map[string][]byte, error) {
 				if c.Response != nil {
 					length = utf8.RuneCountInString(*c.Response)
 				}
-				scores, chars = append(scores, number(c.Score)), append(chars, length)
+				scores, chars = append(scores, number(cmp.Or(string(c.Score), "null"))), append(chars, length)
 			}
 			if scores == nil {
 				return nil, fmt.Errorf("%s/%s/%s/%s: a question has no completion", e.level, e.model, e.category, e.dataset)
