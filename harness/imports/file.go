@@ -4,7 +4,9 @@ package imports
 
 import (
 	"bytes"
+	"compress/flate"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,11 +37,28 @@ func Open(path string) File {
 			return whole(path, f)
 		}
 		z, err := gzip.NewReader(f)
-		if err != nil {
-			return nil, fmt.Errorf("%s: not compressed, though its name says so: %w", path, err)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil, fmt.Errorf("%s: the file is empty", path)
+		case errors.Is(err, gzip.ErrHeader):
+			return nil, fmt.Errorf("%s: not compressed, though its name says so", path)
+		case err != nil:
+			return nil, unpacked(path, err)
 		}
 		return whole(path, z)
 	}}
+}
+
+// unpacked says why a file cannot be read to its end.
+func unpacked(path string, err error) error {
+	var corrupt flate.CorruptInputError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("%s: its compressed text ends too early; was it cut short?", path)
+	case errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader), errors.As(err, &corrupt):
+		return fmt.Errorf("%s: its compressed text is damaged; copy the file anew", path)
+	}
+	return fmt.Errorf("%s: cannot be read: %w", path, err)
 }
 
 func whole(path string, r io.Reader) ([]byte, error) {
@@ -47,7 +66,7 @@ func whole(path string, r io.Reader) ([]byte, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%s: cannot be read: %w", path, err)
+		return nil, unpacked(path, err)
 	case len(data) > mostBytes:
 		return nil, fmt.Errorf("%s: more than %d bytes; divide it", path, mostBytes)
 	case len(bytes.TrimSpace(data)) == 0:

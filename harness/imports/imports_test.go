@@ -3,6 +3,7 @@ package imports
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"os"
@@ -276,7 +277,7 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		want   string
 	}{
 		"no JSON":                 {"inspect", Options{}, "PDF", "f: no log of inspect_ai: it is no JSON from byte 1 on"},
-		"a zip cut short":         {"inspect", Options{}, zipped(t, zip.Deflate, "header.json", header)[:60], "f: no log of inspect_ai: zip: not a valid zip file; was it cut short?"},
+		"a zip cut short":         {"inspect", Options{}, zipped(t, zip.Deflate, "header.json", header)[:60], "f: no log of inspect_ai: not a valid zip file; was it cut short?"},
 		"a zip of other things":   {"inspect", Options{}, zipped(t, zip.Deflate, "a", "b"), "f: no log of inspect_ai: its header names no model"},
 		"a sample without id":     {"inspect", Options{}, strings.TrimSuffix(header, "}") + `, "samples": [{"input": "?"}]}`, "f: sample 1: the sample has no id"},
 		"a sample of other types": {"inspect", Options{}, strings.TrimSuffix(header, "}") + `, "samples": [` + failed + `, {"id": 1, "epoch": "one"}]}`, "f: sample 2: epoch is of type string"},
@@ -475,6 +476,35 @@ func TestFilesWithoutATextAreNamed(t *testing.T) {
 		}
 		if _, err := Open(path).Data(); err == nil || err.Error() != path+": "+want {
 			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// A compressed file that was cut short or damaged on its way is named as such.
+func TestDamagedFilesAreNamed(t *testing.T) {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(table)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	for name, c := range map[string]struct{ text, want string }{
+		"all but its end":  {text[:len(text)-9], "its compressed text ends too early; was it cut short?"},
+		"a part of a mark": {text[:5], "its compressed text ends too early; was it cut short?"},
+		"another sum":      {text[:len(text)-8] + "\x00\x00\x00\x00" + text[len(text)-4:], "its compressed text is damaged; copy the file anew"},
+		"another text":     {text[:12] + "\xff\xff" + text[14:], "its compressed text is damaged; copy the file anew"},
+		"what is no text":  {"problem,correct\na,1\n", "not compressed, though its name says so"},
+		"nothing":          {"", "the file is empty"},
+	} {
+		path := filepath.Join(t.TempDir(), "a.csv.gz")
+		if err := os.WriteFile(path, []byte(c.text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Open(path).Data(); err == nil || err.Error() != path+": "+c.want {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
 }

@@ -161,7 +161,7 @@ func inspectJSON(data []byte, use func(inspectHeader, string, inspectSample) err
 func inspectZip(data []byte, use func(inspectHeader, string, inspectSample) error) (h inspectHeader, err error) {
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return h, fmt.Errorf("no log of inspect_ai: %w; was it cut short?", err)
+		return h, errors.New("no log of inspect_ai: not a valid zip file; was it cut short?")
 	}
 	z.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor())
 	for _, name := range []string{"header.json", "_journal/start.json"} { // an evaluation that did not end has no header
