@@ -95,6 +95,11 @@ const (
 // oneLine is a sample that stands on two here.
 func oneLine(sample string) string { return strings.Replace(sample, ",\n", ", ", 1) }
 
+// epoch is the sample in an epoch, after as many output tokens.
+func epoch(n int) string {
+	return strings.NewReplacer(`"epoch": 1`, fmt.Sprintf(`"epoch": %d`, n), `"output_tokens": 5`, fmt.Sprintf(`"output_tokens": %d`, n)).Replace(sample)
+}
+
 // hashed is the id of a question that has none.
 var hashed = regexp.MustCompile(`\b[0-9a-f]{16}\b`)
 
@@ -136,6 +141,10 @@ func TestFormatsAreRead(t *testing.T) {
 		"inspect, tried again": {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "status": "error", "samples": [`+strings.Replace(sample, `"id"`, `"uuid": "u", "id"`, 1)+"]}"),
 			file("b.json", strings.TrimSuffix(header, "}")+`, "status": "success", "samples": [`+strings.Replace(sample, `"id"`, `"uuid": "u", "id"`, 1)+","+choice+"]}")}, inspected, []string{"1 sample: there already, with the same uuid, as after a retry", "what 1 evaluation did not come to: a.json (error)"}},
 		"inspect, without an end": {"inspect", Options{}, []File{file("a.eval", zipped(t, zip.Deflate, "_journal/start.json", header, "samples/7_epoch_1.json", sample))}, inspected[:1], []string{"what 1 evaluation did not come to: a.eval (started)"}},
+		"inspect, epochs in the order in which they ended": {"inspect", Options{}, []File{file("a.eval", zipped(t, zip.Deflate, "header.json", header, "samples/7_epoch_10.json", epoch(10), "samples/7_epoch_2.json", epoch(2), "samples/7_epoch_1.json", epoch(1)))}, []string{
+			`sums-7 "What is 1 + 1?" ["2" "two"] [] | lab/small temperature=0.5 | true 18/1 stop`, `sums-7 "What is 1 + 1?" ["2" "two"] [] | lab/small temperature=0.5 | true 17/2 stop`, `sums-7 "What is 1 + 1?" ["2" "two"] [] | lab/small temperature=0.5 | true 10/10 stop`}, nil},
+		"inspect, epochs in such an order in one file": {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+epoch(10)+","+epoch(2)+","+epoch(1)+"]}")}, []string{
+			`sums-7 "What is 1 + 1?" ["2" "two"] [] | lab/small temperature=0.5 | true 18/1 stop`, `sums-7 "What is 1 + 1?" ["2" "two"] [] | lab/small temperature=0.5 | true 17/2 stop`, `sums-7 "What is 1 + 1?" ["2" "two"] [] | lab/small temperature=0.5 | true 10/10 stop`}, nil},
 		"inspect, several letters at once": {"inspect", Options{}, []File{file("a.json", strings.TrimSuffix(header, "}")+`, "samples": [`+strings.NewReplacer(`"A"`, `["A", "B"]`, "max_tokens", "stop", "ANSWER: B", "ANSWER: A,B", `"scores": {}`, `"scores": {"choice": {"value": "C"}}`).Replace(choice)+"]}")}, []string{
 			`sums-b "Which is red?" ["A" "B"] [a rose the sea] | lab/small temperature=0.5 | true 3/4 stop`}, nil},
 		"options in two orders": {"jsonl", Options{}, []File{file("a.jsonl", `{"query_id": "1", "problem": "Red?", "options": ["rose", "sea"], "gold": "A", "model": "x", "response": "ANSWER: A", "prompt_tokens": 1, "output_tokens": 2}`+"\n"+

@@ -14,6 +14,9 @@ import (
 	"maps"
 	"math"
 	"path"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -145,13 +148,20 @@ func inspectJSON(data []byte, use func(inspectHeader, string, inspectSample) err
 	if log.Eval.Model == "" {
 		return log.inspectHeader, fmt.Errorf("no log of inspect_ai: eval.model is missing")
 	}
+	type numbered struct {
+		name string
+		inspectSample
+	}
+	samples := make([]numbered, len(log.Samples))
 	for i, raw := range log.Samples {
-		name := fmt.Sprintf("sample %d", i+1)
-		var s inspectSample
-		if err := unmarshal(raw, &s); err != nil {
-			return log.inspectHeader, fmt.Errorf("%s: %w", name, err)
+		samples[i].name = fmt.Sprintf("sample %d", i+1)
+		if err := unmarshal(raw, &samples[i].inspectSample); err != nil {
+			return log.inspectHeader, fmt.Errorf("%s: %w", samples[i].name, err)
 		}
-		if err := use(log.inspectHeader, name, s); err != nil {
+	}
+	slices.SortStableFunc(samples, func(a, b numbered) int { return cmp.Compare(a.Epoch, b.Epoch) })
+	for _, s := range samples {
+		if err := use(log.inspectHeader, s.name, s.inspectSample); err != nil {
 			return log.inspectHeader, err
 		}
 	}
@@ -184,6 +194,7 @@ func inspectZip(data []byte, use func(inspectHeader, string, inspectSample) erro
 	if h.Eval.Model == "" {
 		return h, fmt.Errorf("no log of inspect_ai: its header names no model")
 	}
+	slices.SortStableFunc(z.File, func(a, b *zip.File) int { return cmp.Compare(epochOf(a.Name), epochOf(b.Name)) })
 	for _, f := range z.File {
 		if path.Dir(f.Name) != "samples" || path.Ext(f.Name) != ".json" {
 			continue
@@ -203,6 +214,19 @@ func inspectZip(data []byte, use func(inspectHeader, string, inspectSample) erro
 		}
 	}
 	return h, nil
+}
+
+// inEpoch is the end of a sample's name.
+var inEpoch = regexp.MustCompile(`_epoch_(\d+)\.json$`)
+
+// epochOf is the epoch that the name of a sample says. Samples lie in a log in the order in which they ended, and of several answers the
+// first is scored: it would be the quickest one.
+func epochOf(name string) int {
+	if m := inEpoch.FindStringSubmatch(name); m != nil {
+		n, _ := strconv.Atoi(m[1]) // digits; more than any are the last epoch
+		return n
+	}
+	return 0
 }
 
 // mostSample is more bytes than any sample has: a zip may hold more than fits in memory.
