@@ -177,7 +177,7 @@ func TestFormatsAreRead(t *testing.T) {
 		"lm-eval, whose golds are elsewhere": {"lm-eval", Options{Model: "m", CharsPerToken: 4, Problems: problems(`{"id": "8", "problem": "What is 1 + 1?", "answer": 3}`)}, []File{file("sums.jsonl", strings.Join(strings.SplitAfter(lmSecond, "\n")[:2], ""))}, []string{
 			`all-8 "What is 1 + 1?" ["3"] [] | m | false 4/2 `}, []string{"2 answers: their question is not among those of the problems"}},
 		"a batch, whose golds are elsewhere": {"openai", Options{Problems: problems(golds), Benchmark: "sums"}, []File{file("in.jsonl", requests), file("out.jsonl", results)}, []string{
-			`sums-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`, `sums-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`}, nil},
+			`sums-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`, `sums-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`}, nil},
 		"pairs on lines and in files": {"openai", Options{Problems: problems(golds)}, []File{
 			file("pairs.jsonl", `{"request": {"model": "big", "messages": [{"role": "user", "content": "What is 1 + 1?"}]}, "response": {"choices": [{"finish_reason": "stop", "message": {"content": "2"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}}`+"\n"+
 				`{"request": {"model": "big", "messages": []}, "response": {"error": "down"}}`+"\n"),
@@ -185,11 +185,10 @@ func TestFormatsAreRead(t *testing.T) {
 			file("x_request.json", `{"model": "small", "messages": [{"role": "user", "content": [{"type": "text", "text": "What is 1 + 1?"}]}]}`)}, []string{
 			`all-a "What is 1 + 1?" ["2"] [] | big | true 1/1 stop`, `all-a "What is 1 + 1?" ["2"] [] | small | false 2/3 stop`}, []string{"1 response: a failure in the place of an answer"}},
 		"two batches of the same names": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("big", strings.ReplaceAll(requests, "small", "big")), file("out", results), file("more", strings.ReplaceAll(results, "small", "big"))}, []string{
-			`all-b "What is 2 + 2?" ["4"] [] | big temperature=0.5 | false 9/8 length`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`,
-			`all-a "What is 1 + 1?" ["2"] [] | big temperature=0.5 | false 7/6 stop`, `all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`}, nil},
+			`all-a "What is 1 + 1?" ["2"] [] | big temperature=0.5 | false 7/6 stop`, `all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`, `all-b "What is 2 + 2?" ["4"] [] | big temperature=0.5 | false 9/8 length`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`}, nil},
 		"thinking, among the output tokens or in the total alone": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("out", strings.NewReplacer(
 			`"completion_tokens": 8`, `"completion_tokens": 8, "total_tokens": 57`, `"reasoning_tokens": 0`, `"reasoning_tokens": 5`, `"cached_tokens": 0`, `"cached_tokens": 6`).Replace(results))}, []string{
-			`all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/48 length`, `all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`}, nil},
+			`all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/48 length`}, nil},
 		"choices of one response": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("out", strings.NewReplacer(
 			`"completion_tokens": 8`, `"completion_tokens": 9`, `"finish_reason": "length", "message": {"content": "\\boxed{4}"}}`,
 			`"finish_reason": "length", "message": {"content": "\\boxed{4}"}}, {"finish_reason": "stop", "message": {"content": "4"}}, {"finish_reason": "stop", "message": {"content": "\\boxed{5}"}}, {"finish_reason": "stop", "message": {"content": "4."}}`).Replace(strings.SplitAfter(results, "\n")[0]))}, []string{
@@ -202,9 +201,11 @@ func TestFormatsAreRead(t *testing.T) {
 			file("x_response.json", "\ufeff"+`{"choices": [{"finish_reason": "stop", "message": {"content": "5"}}], "usage": {"prompt_tokens": 2, "completion_tokens": 3}}`),
 			file("x_request.json", "\ufeff"+`{"model": "small", "messages": [{"role": "user", "content": "What is 1 + 1?"}]}`)}, []string{
 			`all-a "What is 1 + 1?" ["2"] [] | small | false 2/3 stop`}, nil},
+		"requests of one question, whose responses came in another order": {"openai", Options{Problems: problems(golds)}, []File{file("in", strings.SplitAfter(requests, "\n")[0]+strings.Replace(strings.SplitAfter(requests, "\n")[0], `"1"`, `"again"`, 1)),
+			file("out", strings.NewReplacer(`"1"`, `"again"`, `"prompt_tokens": 7`, `"prompt_tokens": 8`).Replace(strings.SplitAfter(results, "\n")[1])+strings.SplitAfter(results, "\n")[1])}, []string{
+			`all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`, `all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 8/6 stop`}, nil},
 		"a response twice": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("out", results), file("again", strings.ReplaceAll(results, ": ", ":"))}, []string{
-			`all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`,
-			`all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`}, []string{"1 response: there already, with the same id"}},
+			`all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`}, []string{"1 response: there already, with the same id"}},
 		"a batch of what failed, sent again": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("out", strings.Replace(results, `"body"`, `"none"`, 1)), file("again", requests), file("more", strings.SplitAfter(results, "\n")[0])}, []string{
 			`all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`}, []string{"1 response: a failure in the place of an answer"}},
 		"pairs whose first try failed, or was not answered": {"openai", Options{Problems: problems(golds)}, []File{file("pairs.jsonl",
@@ -213,8 +214,7 @@ func TestFormatsAreRead(t *testing.T) {
 				`{"custom_id": "x", "request": {"model": "big", "messages": [{"role": "user", "content": "What is 1 + 1?"}]}, "response": {"choices": [{"finish_reason": "stop", "message": {"content": "2"}}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}}`+"\n")}, []string{
 			`all-a "What is 1 + 1?" ["2"] [] | big | true 1/1 stop`}, []string{"2 responses: a failure in the place of an answer"}},
 		"responses that share an id": {"openai", Options{Problems: problems(golds)}, []File{file("in", requests), file("out", results), file("other", strings.ReplaceAll(results, "boxed{3}", "boxed{2}"))}, []string{
-			`all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`,
-			`all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`, `all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | true 7/6 stop`}, nil},
+			`all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | false 7/6 stop`, `all-a "What is 1 + 1?" ["2"] [] | small temperature=0.5 | true 7/6 stop`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`, `all-b "What is 2 + 2?" ["4"] [] | small temperature=0.5 | false 9/8 length`}, nil},
 		"reasoning gym": {"reasoning-gym", Options{CharsPerToken: 4}, []File{file("easy/lab_small_20250227_230002/arithmetic/sums.json", gym)}, []string{
 			`sums-ID "1 + 1 = " ["2"] [] | lab_small | true 2/5 `, `sums-ID "1 + 1 = " ["2"] [] | lab_small | false 2/5 `, `sums-ID-2 "1 + 1 = " ["2"] [] | lab_small | true 2/5 `}, nil},
 		"omnisbench": {"omnisbench", Options{Problems: problems(omnisProblems)}, []File{file("results.json", omnis)}, []string{
@@ -306,7 +306,7 @@ func TestWhatIsNoLogIsRefused(t *testing.T) {
 		"responses of others":     {"openai", Options{}, strings.Repeat(`{"request": {"model": "m", "messages": []}, "response": {"content": [{"text": "3"}]}}`+"\n", 2), "none of 2 responses has choices, as those of chat completions have"},
 		"responses on lines":      {"openai", Options{}, strings.Repeat("{\"choices\": []}\n", 2), `f:1: neither a request with its response, {"request": ..., "response": ...}, nor a line of a batch`},
 		"neither":                 {"openai", Options{}, "{\"a\": 1}\n{}\n", "f:1: neither a request nor a response of chat completions"},
-		"tokens below nothing":    {"openai", Options{}, strings.Replace(requests+results, `"completion_tokens": 8`, `"completion_tokens": -4`, 1), "f:3: -4 output tokens; want 0 to 10000000"},
+		"tokens below nothing":    {"openai", Options{}, strings.Replace(requests+strings.SplitAfter(results, "\n")[0], `"completion_tokens": 8`, `"completion_tokens": -4`, 1), "f:3: -4 output tokens; want 0 to 10000000"},
 		"one token below nothing": {"omnisbench", Options{Model: "m", Problems: asked}, strings.NewReplacer("s1", "a", `"input_tokens": 3`, `"input_tokens": -1`).Replace(omnis), "f: item 1: -1 input tokens; want 0 to 10000000"},
 		"choices of no question":  {"openai", Options{}, `{"request": {"model": "m", "messages": []}, "response": {"choices": [{"message": {"content": "1"}}, {}]}}`, "f, choice 1: the question has no text"},
 		"half a token":            {"openai", Options{}, strings.Replace(requests+results, `"completion_tokens": 8`, `"completion_tokens": 5.5`, 1), "f:3: the response is none of chat completions: completion_tokens is 5.5; want a whole number of at most 18 digits"},

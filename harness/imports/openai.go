@@ -49,36 +49,41 @@ type exchange struct {
 	Choices json.RawMessage `json:"choices"`
 }
 
+// asking is a request with the responses to it.
 type asking struct {
-	at      string
-	request chatRequest
+	at        string
+	request   chatRequest
+	responses []reply
+}
+
+// reply is a response, under the name of its request.
+type reply struct {
+	at       string
+	id       string
+	response chatResponse
 }
 
 // snapshot is what a service adds to the name of a model: the day of its making.
 var snapshot = regexp.MustCompile(`[-@](\d{4,8}|\d{4}-\d\d-\d\d)$`)
 
 // to is which of several requests a response may be to: those to a model whose name its own begins with, the longest of these.
-func (t chatResponse) to(all []asking) (of []asking) {
+func (t chatResponse) to(all []*asking) (of []*asking) {
 	longest := 0
 	for _, a := range all {
 		if n := len(a.request.Model); n > longest && strings.HasPrefix(t.Model, a.request.Model) {
-			of, longest = []asking{a}, n
+			of, longest = []*asking{a}, n
 		}
 	}
 	return of
 }
 
 func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) {
-	requests := map[string][]asking{} // by custom_id, which batches of two models may share, or by the name of the file
-	type told struct {
-		at       string
-		id       string
-		response chatResponse
-	}
-	var responses []told // whose requests may be in another file
+	requests := map[string][]*asking{} // by custom_id, which batches of two models may share, or by the name of the file
+	var inOrder []*asking              // the same: services give responses in the order in which they ended, and of several answers the first is scored
+	var responses []reply              // whose requests may be in another file
 	answered, failed, twice := 0, 0, 0
 	known := map[uint64]bool{} // what was asked and answered under an id
-	answer := func(t told, asked chatRequest) error {
+	answer := func(t reply, asked chatRequest) error {
 		if t.response.ID != "" {
 			all, err := json.Marshal([]any{asked, t.response})
 			if err != nil {
@@ -113,11 +118,12 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 					return fmt.Errorf("the request %q to %q is at %s already, and differs", id, r.Model, before.at)
 				}
 			}
-			requests[id] = append(requests[id], asking{at, r})
+			a := &asking{at: at, request: r}
+			requests[id], inOrder = append(requests[id], a), append(inOrder, a)
 			return nil
 		}
-		take := func(raw json.RawMessage, use func(told) error) error {
-			t := told{at: at, id: id}
+		take := func(raw json.RawMessage, use func(reply) error) error {
+			t := reply{at: at, id: id}
 			if len(raw) > 0 {
 				if err := unmarshal(raw, &t.response); err != nil {
 					return fmt.Errorf("the response is none of chat completions: %w", err)
@@ -130,7 +136,7 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 			answered++
 			return use(t)
 		}
-		later := func(t told) error {
+		later := func(t reply) error {
 			responses = append(responses, t)
 			return nil
 		}
@@ -139,7 +145,7 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 			return keep(*x.Body)
 		case x.Request != nil: // a pair on a line
 			id = cmp.Or(id, at)
-			return take(x.Response, func(t told) error { return answer(t, *x.Request) })
+			return take(x.Response, func(t reply) error { return answer(t, *x.Request) })
 		case id != "": // a line of a batch's output
 			var r struct {
 				Body json.RawMessage `json:"body"`
@@ -181,7 +187,6 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 	if answered == 0 && len(requests) > 0 {
 		return nil, fmt.Errorf("%s: there are requests and no response to them; name the files that have these, too", those(files))
 	}
-	answers := map[string]told{} // by where the request is: the first response to it
 	for _, t := range responses {
 		of := requests[t.id]
 		if len(of) > 1 { // a service says which snapshot of a model it was
@@ -193,14 +198,18 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 			return nil, fmt.Errorf("%s: no request %q to this response is there; name the file that has it, too", t.at, t.id)
 		}
 		asked := of[0]
-		switch first, known := answers[asked.at]; {
-		case !known:
-			answers[asked.at] = t
-		case snapshot.ReplaceAllString(first.response.Model, "") != snapshot.ReplaceAllString(t.response.Model, ""):
-			return nil, fmt.Errorf("%s: this response to the request %q is of %q, and that at %s of %q: the request of one of them is not there; name the file that has it, too", t.at, t.id, t.response.Model, first.at, first.response.Model)
+		if len(asked.responses) > 0 {
+			if first := asked.responses[0]; snapshot.ReplaceAllString(first.response.Model, "") != snapshot.ReplaceAllString(t.response.Model, "") {
+				return nil, fmt.Errorf("%s: this response to the request %q is of %q, and that at %s of %q: the request of one of them is not there; name the file that has it, too", t.at, t.id, t.response.Model, first.at, first.response.Model)
+			}
 		}
-		if err := answer(t, asked.request); err != nil {
-			return nil, err
+		asked.responses = append(asked.responses, t)
+	}
+	for _, a := range inOrder {
+		for _, t := range a.responses {
+			if err := answer(t, a.request); err != nil {
+				return nil, err
+			}
 		}
 	}
 	var left []string
