@@ -3,6 +3,7 @@ package imports
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -429,4 +430,59 @@ func TestPricesAreInferredWhereTheyExplainEveryBill(t *testing.T) {
 	if got, ok := infer(in[:2], out[:2], usd[:2]); ok {
 		t.Error("two bills are explained by any prices: ", got)
 	}
+}
+
+// Lines in another order are the same log: the same lines of a recording, and the same findings of the same number.
+func TestTheOrderOfLinesIsNoMatter(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		rows := clean(r, rapid.IntRange(1, 12).Draw(t, "questions"), 3, 1)
+		for i := range rows { // some say no split, were cut or are of another model
+			switch r.IntN(6) {
+			case 0:
+				rows[i].Split = ""
+			case 1:
+				rows[i].Finish = "length"
+			case 2:
+				rows[i].Model = "rest"
+			}
+		}
+		read := func() (lines []string, checks map[string]int) {
+			f := Format{rows: func(_ []File, _ Options, add func(Row) error) ([]string, error) {
+				for _, x := range rows {
+					if err := add(x); err != nil {
+						return nil, err
+					}
+				}
+				return nil, nil
+			}}
+			l, err := f.Read(t.Context(), nil, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			queries, outcomes, err := l.Lines()
+			if err != nil {
+				t.Fatal(err)
+			}
+			checks = map[string]int{}
+			for _, found := range l.Audit(nil) {
+				checks[found.Check]++
+			}
+			lines = strings.Split(string(queries)+string(outcomes), "\n")
+			slices.Sort(lines)
+			return lines, checks
+		}
+		seen := map[string]bool{} // one answer of each model to a question, since the first is scored
+		rows = slices.DeleteFunc(rows, func(x Row) bool {
+			key := x.Question + " " + x.Model
+			twice := seen[key]
+			seen[key] = true
+			return twice
+		})
+		lines, checks := read()
+		r.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		if again, others := read(); !slices.Equal(lines, again) || !maps.Equal(checks, others) {
+			t.Fatalf("%q, %v\n%q, %v", lines, checks, again, others)
+		}
+	})
 }
