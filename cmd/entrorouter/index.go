@@ -142,7 +142,7 @@ The paper's: {{range $i, $p := .}}{{if $i}}, {{end}}[{{.Number}}]({{.Experiment}
 | | What it shows | Numbers are of | Tables and figures |
 |:---|:---|:---|:---|
 | [verdicts](#verdicts) | What the paper says, judged | all below | |
-{{range $e := .Experiments}}| [{{.Name}}]({{.Name}}/README.md) | {{cell .Title}} | {{.Kind}} | {{range $i, $d := .Drawn}}{{if $i}}, {{end}}[{{.Name}}]({{$e.Name}}/README.md#{{.Name}}){{end}} |
+{{range $e := .Experiments}}| [{{.Name}}]({{.Name}}/README.md) | {{text .Title}} | {{.Kind}} | {{range $i, $d := .Drawn}}{{if $i}}, {{end}}[{{.Name}}]({{$e.Name}}/README.md#{{.Name}}){{end}} |
 {{end}}
 ## verdicts
 

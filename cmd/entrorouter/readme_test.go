@@ -501,6 +501,22 @@ func TestABrokenLinkIsFound(t *testing.T) {
 	}
 }
 
+// A star between two letters, as in a product or a path, is emphasis with the next one, and so is a tilde. Code is as it stands.
+func TestNoSignBetweenLettersIsMarkupByAccident(t *testing.T) {
+	code, accident := regexp.MustCompile("(?m)``.+?``|`[^`]+`|^ {4}.*"), regexp.MustCompile(`[\pL\pN/_-][*~]+[\pL\pN/_]`)
+	bare := func(text string) string { return code.ReplaceAllString(fence.ReplaceAllString(text, ""), "") }
+	for text, want := range map[string]int{"p - c*d, c*e": 2, "a-*/b/*.c": 1, `p - c\*d`: 0, "`c*d`": 0, "**so** *or so*, of 2*": 0, "a~b~ c": 1} {
+		if got := len(accident.FindAllString(bare(text), -1)); got != want {
+			t.Errorf("%s has %d of them, want %d", text, got, want)
+		}
+	}
+	for _, page := range pagesOfTheCheckout(t) {
+		for _, found := range accident.FindAllString(bare(documentText(t, page)), -1) {
+			t.Errorf("%s has %s outside of code: write a backslash before the sign", page, found)
+		}
+	}
+}
+
 // LOG.md and the others name the files and tests that show what they say: outside of links, in code spans and brackets.
 func TestFilesAndTestsThatTheDocumentsNameAreThere(t *testing.T) {
 	root := filepath.Join("..", "..")

@@ -238,4 +238,4 @@ func markdownCell(c shown) string {
 // EscapeMarkdown keeps text from ending a cell or being read as markup.
 func EscapeMarkdown(s string) string { return markdownEscapes.Replace(s) }
 
-var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "$", `\$`, "[", `\[`, "<", "&lt;", "\n", " ")
+var markdownEscapes = strings.NewReplacer(`\`, `\\`, "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "$", `\$`, "[", `\[`, "<", "&lt;", "~", `\~`, "\n", " ")

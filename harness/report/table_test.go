@@ -443,7 +443,7 @@ func TestThePapersNumbersStandWhereTheyAreAskedFor(t *testing.T) {
 }
 
 // hostile labels hold what ends cells, rows and commands.
-const hostile = "a|b\\c & 100% of $5 #1 {x}_y^z~ <i> \"q\" *s* `t` ± κ\nnext"
+const hostile = "a|b\\c & 100% of $5 #1 {x}_y^z ~u~ <i> \"q\" *s* `t` ± κ\nnext"
 
 // A number is known to the digits that the paper prints, and so is the difference to it.
 func TestADifferenceHasNoMoreDigitsThanThePapersNumber(t *testing.T) {
