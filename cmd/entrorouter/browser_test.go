@@ -641,6 +641,13 @@ func TestBrowserScrollsNoPageSideways(t *testing.T) {
 	if width := tells[int](do, "document.documentElement.scrollWidth"); width > 400 {
 		t.Errorf("the page is %d pixels wide on a screen of 400", width)
 	}
+	do(emulation.SetDeviceMetricsOverride(320, 256, 1, false)) // a window of 1280 by 1024 at 400%
+	if width := tells[int](do, "document.documentElement.scrollWidth"); width > 320 {
+		t.Errorf("the page is %d pixels wide at 400%%", width)
+	}
+	if sticky := tells[bool](do, `getComputedStyle(document.querySelector("nav")).position === "sticky"`); sticky {
+		t.Error("the menu stays over a third of a window at 400%")
+	}
 }
 
 // Without its script the page has its verdicts, tables, figures and who answered what, and says what it needs one for.
@@ -677,5 +684,17 @@ func TestBrowserPrints(t *testing.T) {
 	}
 	if open := tells[bool](do, `[...document.querySelectorAll(".sentence .opened")].some((s) => s.checkVisibility({contentVisibilityAuto: true}) && s.getBoundingClientRect().height > 0 && s.closest("details").open)`); open {
 		t.Error("a sentence is open that nobody opened")
+	}
+	// Paper cuts what is wider than it, is white where the screen is dark, and repeats the heads of a table without the buttons in them.
+	do(emulation.SetDeviceMetricsOverride(700, 1000, 1, false), emulation.SetEmulatedMedia().WithMedia("print").WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
+		chromedp.Evaluate(`document.querySelectorAll(".fold input").forEach((f) => { f.checked = false; })`, nil))
+	if wide := tells[[]string](do, `[...document.querySelectorAll("table, pre, svg")].filter((e) => e.getBoundingClientRect().right > 700).map((e) => e.closest("section")?.id + ": " + e.textContent.trim().slice(0, 60))`); len(wide) > 0 {
+		t.Errorf("wider than a sheet of A4: %q", wide)
+	}
+	if ground := tells[string](do, `getComputedStyle(document.body).backgroundColor`); ground != "rgb(255, 255, 255)" {
+		t.Errorf("paper is %s", ground)
+	}
+	if boxes := tells[bool](do, `[...document.querySelectorAll("th button")].some((b) => getComputedStyle(b).display !== "contents")`); boxes {
+		t.Error("heads of tables are buttons in print")
 	}
 }
