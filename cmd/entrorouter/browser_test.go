@@ -109,15 +109,15 @@ var mainRun = sync.OnceValues(func() (dir string, err error) {
 	return dir, nil
 })
 
-// click is that of a reader, who sees what is clicked: where it is, is known once what is shown has been laid out.
+// click is that of a reader, who sees what is clicked: where it is, is known once what is shown has been laid out, and once the page
+// has stopped to follow the link that was clicked before.
 func click(selector string) chromedp.Action {
-	const laidOut = `new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))`
-	var is bool
-	return chromedp.Tasks{
-		chromedp.ScrollIntoView(selector, chromedp.ByQuery),
-		chromedp.Evaluate(laidOut, &is, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }),
-		chromedp.Click(selector, chromedp.ByQuery),
+	frames := func(n int) chromedp.Action {
+		var is bool
+		return chromedp.Evaluate(fmt.Sprintf(`new Promise((done) => { const wait = (n) => n ? requestAnimationFrame(() => wait(n - 1)) : done(true); wait(%d); })`, n), &is,
+			func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) })
 	}
+	return chromedp.Tasks{frames(12), chromedp.ScrollIntoView(selector, chromedp.ByQuery), frames(2), chromedp.Click(selector, chromedp.ByQuery)}
 }
 
 // tells is what an expression in the page comes to.
