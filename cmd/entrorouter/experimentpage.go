@@ -137,7 +137,7 @@ func pageOf(run *present.Run, folder string) (e experimentPage, err error) {
 	}
 	e.Commands = append(e.Commands, "entrorouter render "+name+" --figures "+shellWord(folder))
 	if x.Ensemble == nil && e.Recipes != nil { // of its pools no step has the name that it has here
-		e.Explain = "entrorouter explain " + r.Named + " " + shellWord(e.Recipes[0].Step)
+		e.Explain = "entrorouter explain " + withData(r) + " " + shellWord(e.Recipes[0].Step)
 	}
 	for _, line := range run.Said() {
 		e.Head = append(e.Head, strings.TrimSpace(line))

@@ -29,14 +29,11 @@ func measurementsFile(dir, experiment string) string {
 func readMeasurements(dir string, r *spec.Resolved) (*metrics.Set, error) {
 	name := measurementsFile(dir, r.Experiment.Name)
 	set, err := readSet(name)
-	command := "entrorouter run " + r.Named
+	command := "entrorouter run "
 	if r.Experiment.Ensemble != nil {
-		command = "entrorouter ensemble " + r.Named
+		command = "entrorouter ensemble "
 	}
-	if len(r.Data()) > 0 && !strings.Contains(r.Named, " --data ") {
-		command += " --data DIR"
-	}
-	command += " --figures " + strings.TrimSuffix(dir, "/")
+	command += withData(r) + " --figures " + strings.TrimSuffix(dir, "/")
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usageError{fmt.Errorf("no measurements %s; make them: %s", name, command)}
 	}

@@ -39,7 +39,7 @@ func runs(dir string, specs ...*spec.Resolved) (commands []string) {
 			order = append(order, flags)
 		}
 		names[flags] += " " + name
-		if r.Experiment.ReadsAnswers() && !strings.Contains(flags, "--data ") {
+		if withData(r) != r.Named {
 			data[flags] = " --data DIR"
 		}
 	}
@@ -47,6 +47,15 @@ func runs(dir string, specs ...*spec.Resolved) (commands []string) {
 		commands = append(commands, "entrorouter run"+names[flags]+flags+data[flags]+to)
 	}
 	return append(commands, ensembles...)
+}
+
+// withData is how a command that carries out a spec, or reads what a run of it did, names it: with a folder of data, where it reads one
+// and was given none.
+func withData(r *spec.Resolved) string {
+	if len(r.Data()) > 0 && !strings.Contains(r.Named, " --data ") {
+		return r.Named + " --data DIR"
+	}
+	return r.Named
 }
 
 // asGiven are those of some flags that the command line has, as a command that is proposed has them, with a space before each.

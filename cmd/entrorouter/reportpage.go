@@ -53,7 +53,7 @@ func reportOf(c *cli.Context) (*page.Page, error) {
 		case run.Before != nil:
 			e.Against = compare.Numbers(r, run.Measurements, run.Before)
 			if !r.Changes.Any() { // check reads a spec as it stands
-				e.Compare = "entrorouter check " + r.Named + " --against " + shellWord(p.Against.Name) + " --json"
+				e.Compare = "entrorouter check " + withData(r) + " --against " + shellWord(p.Against.Name) + " --json"
 			}
 		case p.Against != nil:
 			p.Against.None = append(p.Against.None, r.Experiment.Name)
@@ -62,7 +62,7 @@ func reportOf(c *cli.Context) (*page.Page, error) {
 			return nil, err
 		}
 		if recipes := run.Measurements.Recipes(); recipes != nil {
-			e.Commands = append(e.Commands, "entrorouter explain "+r.Named+" "+shellWord(recipes[0].Step))
+			e.Commands = append(e.Commands, "entrorouter explain "+withData(r)+" "+shellWord(recipes[0].Step))
 		}
 		p.Experiments = append(p.Experiments, e)
 	}
@@ -105,7 +105,7 @@ func experimentOf(dir string, run *present.Run) (e page.Experiment, err error) {
 	name, _ := unflagged(r.Named) // render knows nothing of how a run is made
 	e = page.Experiment{Run: run, File: measurementsFile(dir, r.Experiment.Name), Commands: append(runs(dir, r), "entrorouter render "+name+" --figures "+shellWord(dir))}
 	if !r.Changes.Any() { // show reads a spec as it stands
-		e.Commands = append(e.Commands, "entrorouter show "+r.Named)
+		e.Commands = append(e.Commands, "entrorouter show "+withData(r))
 	}
 	e.Outputs, err = present.Outputs(run, results.FS)
 	return e, outdated(dir, r, err)
