@@ -143,7 +143,7 @@ func readProblems(in io.Reader, name string) ([]routing.Problem, error) {
 			Options   []string        `json:"options"`
 		}
 		if err := json.Unmarshal(text, &row); err != nil {
-			return nil, fmt.Errorf("%s:%d: want a JSON object with the texts id and problem, and options a list of texts: %w", name, n, lines.Worded(err))
+			return nil, fmt.Errorf("%s:%d: no problem, a JSON object with the texts id and problem, and options a list of texts: %w", name, n, lines.Worded(err))
 		}
 		if strings.TrimSpace(row.Problem) == "" {
 			return nil, fmt.Errorf("%s:%d: problem is missing or empty", name, n)
