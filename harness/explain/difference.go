@@ -132,11 +132,10 @@ func (x *explainer) unmoved(s *Step, path string) bool {
 	}
 	stayed, moved := 0, 0
 	for id, same := range rows {
-		switch {
-		case !same || id == s.Row.RowID():
-			moved++
-		default:
+		if same && id != s.Row.RowID() {
 			stayed++
+		} else {
+			moved++
 		}
 	}
 	return stayed > 0 && stayed >= moved

@@ -66,12 +66,16 @@ type reply struct {
 // snapshot is what a service adds to the name of a model: the day of its making.
 var snapshot = regexp.MustCompile(`[-@](\d{4,8}|\d{4}-\d\d-\d\d)$`)
 
-// to is which of several requests a response may be to: those to a model whose name its own begins with, the longest of these.
-func (t chatResponse) to(all []*asking) (of []*asking) {
+// to is the request that a response is to, of those of its name: the only one, or the one to a model whose name its own begins with, the
+// longest of these. nil: there is none.
+func (t chatResponse) to(all []*asking) (of *asking) {
+	if len(all) == 1 { // a service says which snapshot of a model it was
+		return all[0]
+	}
 	longest := 0
 	for _, a := range all {
 		if n := len(a.request.Model); n > longest && strings.HasPrefix(t.Model, a.request.Model) {
-			of, longest = []*asking{a}, n
+			of, longest = a, n
 		}
 	}
 	return of
@@ -188,16 +192,13 @@ func openAIRows(files []File, o Options, add func(Row) error) ([]string, error) 
 		return nil, fmt.Errorf("%s: there are requests and no response to them; name the files that have these, too", those(files))
 	}
 	for _, t := range responses {
-		of := requests[t.id]
-		if len(of) > 1 { // a service says which snapshot of a model it was
-			if of = t.response.to(of); len(of) == 0 {
-				return nil, fmt.Errorf("%s: %s %q are there, and none of them to a model whose name begins that of this response, %q; name only the file of one", t.at, counted(len(requests[t.id]), "request"), t.id, t.response.Model)
-			}
-		}
-		if len(of) == 0 {
+		asked := t.response.to(requests[t.id])
+		switch n := len(requests[t.id]); {
+		case n == 0:
 			return nil, fmt.Errorf("%s: no request %q to this response is there; name the file that has it, too", t.at, t.id)
+		case asked == nil:
+			return nil, fmt.Errorf("%s: %s %q are there, and none of them to a model whose name begins that of this response, %q; name only the file of one", t.at, counted(n, "request"), t.id, t.response.Model)
 		}
-		asked := of[0]
 		if len(asked.responses) > 0 {
 			if first := asked.responses[0]; snapshot.ReplaceAllString(first.response.Model, "") != snapshot.ReplaceAllString(t.response.Model, "") {
 				return nil, fmt.Errorf("%s: this response to the request %q is of %q, and that at %s of %q: the request of one of them is not there; name the file that has it, too", t.at, t.id, t.response.Model, first.at, first.response.Model)

@@ -284,12 +284,11 @@ func differ(name string, is, would []byte) string {
 		a, errA := said(is)
 		b, errB := said(would)
 		if errA == nil && errB == nil {
-			fields := store.Compare(a, b)
+			fields := store.Differences(a, b)
 			if len(fields) == 0 {
 				return ""
 			}
-			f := fields[0]
-			return fmt.Sprintf("it has %.100s for %s and would have %.100s", cmp.Or(f.Stored, "nothing"), strings.Join(f.Path[1:], "."), cmp.Or(f.Wanted, "nothing"))
+			return fmt.Sprintf("it has %.100s for %s and would have %.100s", cmp.Or(fields[0].Stored, "nothing"), fields[0].Name(), cmp.Or(fields[0].Wanted, "nothing"))
 		}
 	}
 	x, y := strings.Split(string(is), "\n"), strings.Split(string(would), "\n")
@@ -300,11 +299,16 @@ func differ(name string, is, would []byte) string {
 	return fmt.Sprintf("its line %d is %.100q and would be %.100q", at+1, append(x, "")[at], append(y, "")[at])
 }
 
-// said is what the keys of a YAML file say, in the form in which what two of them say can be compared.
-func said(text []byte) (store.Recipe, error) {
+// said is what a YAML file with keys says, as encoding/json decodes it.
+func said(text []byte) (tree any, err error) {
 	var keys map[string]any
 	if err := yaml.Unmarshal(text, &keys); err != nil {
-		return store.Recipe{}, err
+		return nil, err
 	}
-	return store.NewRecipe("file", 1, keys, nil)
+	data, err := json.Marshal(keys) // a key that is no text is an error
+	if err != nil {
+		return nil, err
+	}
+	err = json.Unmarshal(data, &tree)
+	return tree, err
 }

@@ -66,7 +66,13 @@ func (f Field) Name() string { return strings.Join(f.Path, ".") }
 // Compare returns the fields in which a stored recipe differs from one that is wanted, sorted by path.
 func Compare(stored, wanted Recipe) []Field {
 	d := differences([]string{"params"}, stored.tree(), wanted.tree())
-	d = append(d, differences([]string{"version"}, stored.version, wanted.version)...)
+	return sorted(append(d, differences([]string{"version"}, stored.version, wanted.version)...))
+}
+
+// Differences returns the fields in which two values of JSON differ, as encoding/json decodes them, sorted by path.
+func Differences(stored, wanted any) []Field { return sorted(differences(nil, stored, wanted)) }
+
+func sorted(d []Field) []Field {
 	slices.SortFunc(d, func(a, b Field) int { return slices.Compare(a.Path, b.Path) })
 	return d
 }
